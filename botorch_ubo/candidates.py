@@ -1,0 +1,234 @@
+r"""Maximise an acquisition function in a box that is mostly plateau.
+
+In a box much wider than the data, an acquisition function is constant (to machine precision)
+almost everywhere, and space-filling starts have no gradient to follow. Starts are therefore
+drawn from three sources: near the data, on the shell at which the data cease to matter, and
+space-filling; then BoTorch's ``optimize_acqf`` does its work from the best of them, with the
+same number of samples and restarts as a stock call, so at the same cost.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from botorch.acquisition.acquisition import AcquisitionFunction
+from botorch.exceptions.errors import BotorchTensorDimensionError, UnsupportedError
+from botorch.models.model import Model
+from botorch.optim import optimize_acqf
+from botorch.utils.sampling import draw_sobol_samples, manual_seed
+from torch import Tensor
+
+from botorch_ubo.boxes import cast_inward, clip, from_model_space, to_model_space
+from botorch_ubo.radius import Radius
+
+_SEPARATION = 0.2  # length-scales between two starts: closer ones climb the same hill
+
+
+@dataclass(frozen=True)
+class SearchSettings:
+    """How hard to search; the defaults are those of BoTorch's tutorials."""
+
+    num_restarts: int = 10
+    raw_samples: int = 512
+    options: dict[str, bool | float | int | str] | None = None
+
+
+@dataclass(frozen=True)
+class Neighborhood:
+    """Where the data are and how far they matter, to place starts by."""
+
+    model: Model
+    X: Tensor
+    """``n x d`` training inputs in the model's input space."""
+    radius: Radius
+
+
+def maximize_acquisition(
+    acq_function: AcquisitionFunction,
+    boxes: Tensor,
+    neighborhood: Neighborhood,
+    q: int = 1,
+    seed: int = 0,
+    settings: SearchSettings | None = None,
+) -> tuple[Tensor, Tensor]:
+    r"""Maximise an acquisition function over a box or a union of boxes.
+
+    Args:
+        acq_function: The acquisition function. For ``q > 1`` it must support ``X_pending``;
+            points are then chosen one after another, as with ``sequential=True``.
+        boxes: A ``2 x d`` or ``b x 2 x d`` tensor in raw units, in the model's dtype.
+        neighborhood: The data and their reach.
+        q: The number of candidates.
+        seed: Seed of the starts; the global random state is left alone.
+        settings: Numbers of restarts and samples, and options of ``optimize_acqf``.
+
+    Returns:
+        A ``q x d`` tensor of candidates and a ``q``-dim tensor of their acquisition values.
+    """
+    settings = settings or SearchSettings()
+    boxes = boxes if boxes.dim() == 3 else boxes.unsqueeze(0)
+    if boxes.shape[-2:] != (2, neighborhood.X.shape[-1]):
+        raise BotorchTensorDimensionError(
+            f"Expected boxes of shape 2 x {neighborhood.X.shape[-1]} or b x 2 x "
+            f"{neighborhood.X.shape[-1]}; got {tuple(boxes.shape)}."
+        )
+    if q == 1:
+        X, value = _maximize_one(acq_function, boxes, neighborhood, seed, settings)
+        return X, value.reshape(1)
+    if not hasattr(acq_function, "X_pending"):
+        raise UnsupportedError(
+            f"Expected an acquisition function that supports pending points for q={q}; got "
+            f"{type(acq_function).__name__}. Use a q-acquisition such as qLogExpectedImprovement."
+        )
+    base_pending = acq_function.X_pending
+    chosen, values = [], []
+    try:
+        for i in range(q):
+            X, value = _maximize_one(acq_function, boxes, neighborhood, seed + i, settings)
+            chosen.append(X)
+            values.append(value.reshape(1))
+            pending = chosen if base_pending is None else [base_pending, *chosen]
+            acq_function.set_X_pending(torch.cat(pending))
+    finally:
+        acq_function.set_X_pending(base_pending)
+    return torch.cat(chosen), torch.cat(values)
+
+
+def _maximize_one(
+    acq_function: AcquisitionFunction,
+    boxes: Tensor,
+    neighborhood: Neighborhood,
+    seed: int,
+    settings: SearchSettings,
+) -> tuple[Tensor, Tensor]:
+    """The best ``1 x d`` candidate over all boxes, with its value."""
+    best: tuple[Tensor, Tensor] | None = None
+    share = SearchSettings(
+        # A union of many boxes costs about two searches, not one per box.
+        num_restarts=max(2, 2 * settings.num_restarts // len(boxes))
+        if len(boxes) > 1
+        else settings.num_restarts,
+        raw_samples=max(32, 2 * settings.raw_samples // len(boxes))
+        if len(boxes) > 1
+        else settings.raw_samples,
+        options=settings.options,
+    )
+    for i, box in enumerate(boxes):
+        with manual_seed(seed + 7919 * i):
+            starts = draw_starts(acq_function, box, neighborhood, seed + 7919 * i, share)
+            X, value = optimize_acqf(
+                acq_function,
+                bounds=box,
+                q=1,
+                num_restarts=starts.shape[0],
+                batch_initial_conditions=starts,
+                options=share.options,
+            )
+        X = clip(X.detach(), box)
+        if best is None or value > best[1]:
+            best = X, value.detach()
+    assert best is not None
+    return best
+
+
+def draw_starts(
+    acq_function: AcquisitionFunction,
+    box: Tensor,
+    neighborhood: Neighborhood,
+    seed: int,
+    settings: SearchSettings,
+) -> Tensor:
+    r"""Draw raw samples from the three sources and keep the most promising, well apart.
+
+    Args:
+        acq_function: The acquisition function.
+        box: A ``2 x d`` box in raw units, in the model's dtype.
+        neighborhood: The data and their reach.
+        seed: Seed of the samples.
+        settings: Numbers of restarts and samples.
+
+    Returns:
+        A ``num_restarts x 1 x d`` tensor.
+    """
+    filling = draw_sobol_samples(box, settings.raw_samples // 2, 1, seed=seed).squeeze(-2)
+    near = _near_data(acq_function, box, neighborhood, settings.raw_samples // 4, seed)
+    shell = _on_shell(box, neighborhood, settings.raw_samples // 4, seed)
+    raw = torch.cat([filling, near, shell])
+    with torch.no_grad():
+        values = acq_function(raw.unsqueeze(-2))
+    values = values.nan_to_num(nan=-torch.inf)
+    lengths = neighborhood.radius.lengthscales.to(raw)
+    scaled = to_model_space(neighborhood.model, raw) / lengths
+    # A quarter of the restarts stays with the space-filling part: far hills that the data do
+    # not suggest. The rest goes wherever the values are best.
+    reserved = settings.num_restarts // 4
+    best = _best_apart(values, scaled, settings.num_restarts - reserved)
+    own = values.clone()
+    own[filling.shape[0] :] = -torch.inf
+    own[best] = -torch.inf
+    far = _best_apart(own, scaled, reserved)
+    return raw[torch.cat([best, far])].unsqueeze(-2)
+
+
+def _best_apart(values: Tensor, scaled: Tensor, count: int) -> Tensor:
+    """Indices of the ``count`` best values that are ``_SEPARATION`` apart where possible."""
+    values = values.clone()
+    chosen: list[Tensor] = []
+    for _ in range(count):
+        index = values.argmax()
+        if values[index] == -torch.inf:  # all taken or too close: start over with what is left
+            break
+        chosen.append(index)
+        values[(scaled - scaled[index]).norm(dim=-1) < _SEPARATION] = -torch.inf
+        values[index] = -torch.inf
+    if not chosen:
+        return torch.zeros(0, dtype=torch.long, device=values.device)
+    return torch.stack(chosen)
+
+
+def _near_data(
+    acq_function: AcquisitionFunction,
+    box: Tensor,
+    neighborhood: Neighborhood,
+    count: int,
+    seed: int,
+) -> Tensor:
+    """Samples within a length-scale of the data with the best acquisition values."""
+    X = neighborhood.X
+    raw = clip(_to_raw(neighborhood.model, X, box), box)
+    with torch.no_grad():
+        at_data = acq_function(raw.unsqueeze(-2)).nan_to_num(nan=-torch.inf)
+    top = at_data.topk(min(16, X.shape[0])).indices
+    centers = X[top.repeat(count // len(top) + 1)[:count]]
+    normal = _normal(count, X, seed + 1)
+    # Steps of 0.01 to 1 length-scale: the hill at the incumbent may be much narrower than one.
+    size = 10 ** (-2 * torch.linspace(0, 1, count).to(X)[torch.randperm(count).to(X.device)])
+    steps = size.unsqueeze(-1) * normal * neighborhood.radius.lengthscales.to(X)
+    jittered = clip(_to_raw(neighborhood.model, centers + steps, box), box)
+    return torch.cat([raw[top], jittered])
+
+
+def _on_shell(box: Tensor, neighborhood: Neighborhood, count: int, seed: int) -> Tensor:
+    """Samples between half the radius and the radius around the data."""
+    X = neighborhood.X
+    index = torch.arange(count, device=X.device) % X.shape[0]
+    normal = _normal(count, X, seed + 2)
+    direction = normal / normal.norm(dim=-1, keepdim=True)
+    size = 0.3 + 0.7 * torch.linspace(0, 1, count).to(X)[torch.randperm(count).to(X.device)]
+    steps = size.unsqueeze(-1) * direction * neighborhood.radius.half_widths.to(X)
+    return clip(_to_raw(neighborhood.model, X[index] + steps, box), box)
+
+
+def _normal(count: int, like: Tensor, seed: int) -> Tensor:
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randn(count, like.shape[-1], generator=generator, dtype=torch.double).to(like)
+
+
+def _to_raw(model: Model, X: Tensor, box: Tensor) -> Tensor:
+    return from_model_space(model, X).to(box)
+
+
+def as_search_box(box: Tensor, model: Model) -> Tensor:
+    """A ``2 x d`` box in the dtype and device of the model, rounded inward."""
+    return cast_inward(box, model.train_targets)

@@ -1,0 +1,415 @@
+r"""``ExpandingBounds``: a bounds tensor that grows from the GP posterior.
+
+It is the one object that holds state. At each step it asks a trigger whether to move the box
+and a strategy where to, applies hard limits and a growth cap, writes down why, and maximises an
+acquisition function in the result.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import torch
+from botorch.acquisition import qUpperConfidenceBound
+from botorch.acquisition.acquisition import AcquisitionFunction
+from botorch.acquisition.objective import PosteriorTransform, ScalarizedPosteriorTransform
+from botorch.exceptions.errors import (
+    BotorchError,
+    BotorchTensorDimensionError,
+    InputDataError,
+    UnsupportedError,
+)
+from botorch.models.model import Model
+from torch import Tensor
+
+from botorch_ubo.beta import BetaSchedule, ConstantBeta, PublishedBeta, TheoremBeta
+from botorch_ubo.boxes import (
+    HardLimits,
+    cap_growth,
+    cast_inward,
+    check_bounds,
+    check_inside,
+    clip,
+    fit_inside,
+    from_model_space,
+    hull,
+    parse_hard_limits,
+)
+from botorch_ubo.candidates import SearchSettings, maximize_acquisition
+from botorch_ubo.context import BoxState, Context, Settings, fingerprint, training_inputs
+from botorch_ubo.posterior import check_model
+from botorch_ubo.records import Certificate, ExpansionRecord, as_box
+from botorch_ubo.serialization import state_from_dict, state_to_dict
+from botorch_ubo.strategies.base import Strategy
+from botorch_ubo.strategies.published import PublishedBox
+from botorch_ubo.strategies.theorem import TheoremBox
+from botorch_ubo.triggers import FirstStep, RegretBound, Trigger
+
+logger = logging.getLogger("botorch_ubo")
+
+AcquisitionFactory = Callable[[Context], AcquisitionFunction]
+EPSILON_UNITS = ("std", "range", "raw")
+
+
+class ExpandingBounds:
+    r"""A box that grows from the posterior of each new model, in place of fixed bounds.
+
+    By default this is GPUCB-UBO, corrected: the box of Theorem 4.1, the regret-bound trigger,
+    ``beta_t`` of Theorem 5.1 scaled by 1/5, and the refinement of appendix B.
+
+    Example:
+        >>> box = ExpandingBounds(initial_bounds)
+        >>> for _ in range(budget):
+        >>>     model = SingleTaskGP(X, Y, input_transform=Normalize(d, bounds=initial_bounds))
+        >>>     fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
+        >>>     x = box.suggest(model)
+        >>>     X, Y = torch.cat([X, x]), torch.cat([Y, f(x)])
+    """
+
+    def __init__(
+        self,
+        bounds: Tensor,
+        *,
+        epsilon: float = 0.05,
+        epsilon_unit: str = "std",
+        hard_limits: HardLimits = None,
+        max_growth: float = 10.0,
+        maximize: bool = True,
+        posterior_transform: PosteriorTransform | None = None,
+        strategy: Strategy | None = None,
+        trigger: Trigger | None = None,
+        beta: BetaSchedule | float | None = None,
+        acquisition: AcquisitionFactory | None = None,
+        num_restarts: int = 10,
+        raw_samples: int = 512,
+        options: dict[str, bool | float | int | str] | None = None,
+        seed: int = 0,
+    ) -> None:
+        r"""A box that grows from the posterior of each new model.
+
+        Args:
+            bounds: A ``2 x d`` tensor, a rough guess of where the optimum is.
+            epsilon: Accuracy at which a box counts as exhausted, in ``epsilon_unit``.
+            epsilon_unit: ``"std"`` or ``"range"`` of the observed outcomes, or ``"raw"``.
+            hard_limits: Limits that nothing crosses: a mapping ``{dim: (lower, upper)}``, a
+                sequence of ``d`` pairs, or a ``2 x d`` tensor; ``None`` leaves a side free.
+            max_growth: How far a face may move in one expansion, in sides of the current box
+                (measured in the model's input space).
+            maximize: If True, consider the problem a maximization problem.
+            posterior_transform: A ScalarizedPosteriorTransform for a multi-output model.
+            strategy: Where to move the box; the theorem's box by default.
+            trigger: When to move it; at the first step and when the regret bound falls to
+                epsilon by default.
+            beta: A schedule or a constant; ``beta_t`` of Theorem 5.1 times 1/5 by default.
+            acquisition: A function from the context of a step to the acquisition function of
+                :meth:`suggest`; the upper confidence bound by default.
+            num_restarts: Restarts of an acquisition optimisation.
+            raw_samples: Samples from which the restarts are chosen.
+            options: Options of ``optimize_acqf``.
+            seed: Seed of all random choices.
+        """
+        bounds = check_bounds(bounds)
+        limits = parse_hard_limits(hard_limits, bounds.shape[-1])
+        initial = bounds.to("cpu", torch.double)
+        check_inside(initial, limits, "`bounds`")
+        if epsilon_unit not in EPSILON_UNITS:
+            raise InputDataError(
+                f"Expected `epsilon_unit` to be one of {EPSILON_UNITS}; got {epsilon_unit!r}."
+            )
+        if not 0 < epsilon < float("inf"):
+            raise InputDataError(
+                f"Expected a positive finite `epsilon`; got {epsilon}. 0.05 is five percent of "
+                "the outcomes' standard deviation."
+            )
+        if not max_growth > 0:
+            raise InputDataError(f"Expected a positive `max_growth`; got {max_growth}.")
+        self._like = torch.empty(0, dtype=bounds.dtype, device=bounds.device)
+        self.strategy = TheoremBox() if strategy is None else strategy
+        self.trigger = FirstStep() | RegretBound() if trigger is None else trigger
+        self.acquisition = acquisition
+        schedule = TheoremBeta() if beta is None else beta
+        self.settings = Settings(
+            epsilon=float(epsilon),
+            epsilon_unit=epsilon_unit,
+            beta=schedule if isinstance(schedule, BetaSchedule) else ConstantBeta(float(schedule)),
+            hard_limits=limits,
+            max_growth=float(max_growth),
+            maximize=maximize,
+            posterior_transform=posterior_transform,
+            seed=seed,
+            search=SearchSettings(num_restarts, raw_samples, options),
+        )
+        self._state = BoxState(initial_bounds=initial, bounds=initial)
+        self._last: tuple[str, Context] | None = None
+
+    @classmethod
+    def corrected(cls, bounds: Tensor, **kwargs: Any) -> ExpandingBounds:
+        """GPUCB-UBO with its constants, scales and trigger as the theorems need them."""
+        return cls(bounds, **kwargs)
+
+    @classmethod
+    def as_published(cls, bounds: Tensor, **kwargs: Any) -> ExpandingBounds:
+        """GPUCB-UBO with box, constants, trigger and units as the authors' experiments ran it.
+
+        The model is the caller's: theirs had one length-scale, an output scale, no noise and no
+        priors (:func:`botorch_ubo.models.published_model`).
+        """
+        preset: dict[str, Any] = {
+            "epsilon_unit": "range",
+            "strategy": PublishedBox(),
+            "trigger": FirstStep() | RegretBound(include_candidate=True),
+            "beta": PublishedBeta(),
+        }
+        return cls(bounds, **{**preset, **kwargs})
+
+    @property
+    def bounds(self) -> Tensor:
+        """The current ``2 x d`` box, in the dtype and device of the first."""
+        return cast_inward(self._state.bounds, self._like)
+
+    @property
+    def initial_bounds(self) -> Tensor:
+        """The first ``2 x d`` box."""
+        return self._state.initial_bounds.to(self._like)
+
+    @property
+    def hard_limits(self) -> Tensor:
+        """``2 x d`` limits, infinite on free sides."""
+        return self.settings.hard_limits.to(self._like)
+
+    @property
+    def history(self) -> tuple[ExpansionRecord, ...]:
+        """One record per move of the box, oldest first."""
+        return self._state.history
+
+    @property
+    def certificate(self) -> Certificate | None:
+        """The latest box that was found exhausted, if any was."""
+        return self._state.certificate
+
+    def update(self, model: Model) -> ExpansionRecord | None:
+        r"""Recompute the box from the posterior of a model.
+
+        An update with the same training data as the last changes nothing and returns the same.
+
+        Args:
+            model: A fitted exact GP.
+
+        Returns:
+            The record of the move, or ``None`` if the box stays.
+        """
+        return self._step(model)[0]
+
+    def suggest(
+        self,
+        model: Model,
+        acq_function: AcquisitionFunction | Callable[[Model], AcquisitionFunction] | None = None,
+        q: int = 1,
+        X_pending: Tensor | None = None,
+    ) -> Tensor:
+        r"""Update the box and maximise an acquisition function in it.
+
+        Args:
+            model: A fitted exact GP.
+            acq_function: An acquisition function built on ``model``, or a function that builds
+                one from it; that of the constructor by default.
+            q: The number of candidates. More than one, like pending points, needs an acquisition
+                function with ``X_pending``; the default then is qUpperConfidenceBound.
+            X_pending: ``m x d`` points that are being evaluated. They keep candidates away, but
+                neither move the box nor count for the trigger.
+
+        Returns:
+            A ``q x d`` tensor of candidates in the model's dtype and device. Asked again with
+            the same data, it returns the same.
+        """
+        if q < 1:
+            raise InputDataError(f"Expected q >= 1; got {q}.")
+        _, context = self._step(model)
+        batch = q > 1 or X_pending is not None
+        if acq_function is None and self.acquisition is None and not batch:
+            X, _ = context.ucb_maximizer
+            X = self.strategy.refine(context, X)
+        else:
+            acqf = self._build(acq_function, context, batch)
+            X = self._maximize(acqf, context, q, X_pending)
+        return clip(X, cast_inward(self.settings.hard_limits, X))
+
+    def state_dict(self) -> dict[str, Any]:
+        """The state as JSON values; settings are the constructor's and not part of it."""
+        return state_to_dict(self._state)
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        r"""Take over a state saved by :meth:`state_dict` from a controller with equal settings.
+
+        Args:
+            state_dict: The saved state.
+        """
+        state = state_from_dict(state_dict, self.settings.hard_limits)
+        if state.initial_bounds.shape != self._state.initial_bounds.shape:
+            raise BotorchTensorDimensionError(
+                f"Expected a state of {self._state.initial_bounds.shape[-1]} dimensions; got "
+                f"{state.initial_bounds.shape[-1]}."
+            )
+        self._state, self._last = state, None
+
+    def _step(self, model: Model) -> tuple[ExpansionRecord | None, Context]:
+        check_model(model)
+        X = training_inputs(model)
+        self._check_data(X, model)
+        data = fingerprint(X, model.train_targets)
+        state = self._state
+        if data == state.fingerprint:
+            moved = bool(state.history) and state.history[-1].num_observations == len(X)
+            return state.history[-1] if moved else None, self._context(model, data, None)
+        context = Context(model, state, self.settings)
+        reason = self.trigger(context)
+        counters = {"num_observed": len(X), "fingerprint": data}
+        first = state.num_initial is None
+        if first:
+            counters |= {"num_initial": len(X), "num_at_expansion": len(X)}
+        if reason is None:
+            _ = context.radius  # an unusable model is refused before the state changes
+            new, record = replace(state, **counters), None
+        else:
+            new, record = self._expand(context, reason)
+            new = replace(new, **counters, **({} if first else {"num_at_expansion": len(X)}))
+            logger.info("%s", record)
+        # A context of the unmoved box keeps what the trigger computed; its counters are equal.
+        self._state = new
+        keep = context if record is None and not first else None
+        return record, self._context(model, data, keep)
+
+    def _context(self, model: Model, data: str, context: Context | None) -> Context:
+        """The context of the current state; the last one again for the same model."""
+        key = data + fingerprint(*(p for p in model.parameters()))
+        if context is None and self._last is not None and self._last[0] == key:
+            return self._last[1]
+        context = context or Context(model, self._state, self.settings)
+        self._last = key, context
+        return context
+
+    def _check_data(self, X: Tensor, model: Model) -> None:
+        d = self._state.bounds.shape[-1]
+        if X.shape[-1] != d:
+            raise BotorchTensorDimensionError(
+                f"Expected a model of {d} inputs, as many as the bounds have; got {X.shape[-1]}."
+            )
+        check_inside(X, self.settings.hard_limits, "the model's training inputs")
+        if not model.train_targets.isfinite().all():
+            raise InputDataError(
+                "Expected finite training targets; got NaN or infinity. Leave failed evaluations "
+                "out of the model."
+            )
+
+    def _expand(self, context: Context, reason: str) -> tuple[BoxState, ExpansionRecord]:
+        state, settings = context.state, self.settings
+        old = state.bounds
+        proposal = self.strategy.propose(context)
+        box = proposal.bounds.to(old)
+        if not box.isfinite().all():
+            raise BotorchError(
+                f"{self.strategy.name} proposed a box that is not finite, {box.tolist()}. Check "
+                "the model's length-scales, or report this."
+            )
+        wanted = box
+        if self.strategy.nested:
+            wanted = box = hull(old, box)
+            capped = cap_growth(context.to_model(box), context.model_bounds, settings.max_growth)
+            raw = from_model_space(context.model, capped).to(old)
+            box = hull(old, torch.stack([raw[0].maximum(box[0]), raw[1].minimum(box[1])]))
+        limited = (clip if self.strategy.nested else fit_inside)(box, settings.hard_limits)
+        sides = wanted[1] - wanted[0]
+        record = ExpansionRecord(
+            iteration=context.t,
+            num_observations=context.n,
+            strategy=self.strategy.name,
+            trigger=reason,
+            regret_bound=context.__dict__.get("regret_bound"),
+            epsilon=context.epsilon,
+            beta=context.beta,
+            old_bounds=as_box(old),
+            new_bounds=as_box(limited),
+            stopped_by_limit=_sides((box - limited).abs() > 1e-12 * sides),
+            capped=_sides((wanted - box).abs() > 1e-9 * sides),
+            details=dict(proposal.details),
+        )
+        boxes = proposal.boxes
+        if boxes is not None:
+            boxes = torch.stack([fit_inside(b, settings.hard_limits) for b in boxes.to(old)])
+        new = replace(
+            state,
+            bounds=limited,
+            boxes=boxes,
+            memory=dict(proposal.memory),
+            history=(*state.history, record),
+            certificate=self._certify(context) or state.certificate,
+        )
+        return new, record
+
+    def _certify(self, context: Context) -> Certificate | None:
+        bound = context.__dict__.get("regret_bound")
+        if bound is None or bound > context.epsilon:
+            return None
+        best = int(context.lcb_at_data.argmax())
+        value = float(context.lcb_at_data[best])
+        return Certificate(
+            bounds=as_box(context.state.bounds),
+            epsilon=context.epsilon,
+            regret_bound=bound,
+            beta=context.beta,
+            confidence=self.settings.beta.confidence,
+            num_observations=context.n,
+            best_X=tuple(context.X[best].tolist()),
+            best_value=value if self.settings.maximize else -value,
+        )
+
+    def _build(
+        self,
+        acq_function: AcquisitionFunction | Callable[[Model], AcquisitionFunction] | None,
+        context: Context,
+        batch: bool,
+    ) -> AcquisitionFunction:
+        if isinstance(acq_function, AcquisitionFunction):
+            return acq_function
+        if acq_function is not None:
+            return acq_function(context.model)
+        if self.acquisition is not None:
+            return self.acquisition(context)
+        if not batch:
+            return context.ucb
+        transform = self.settings.posterior_transform
+        if not self.settings.maximize:
+            weights = context.summary.weights.to(context.model.train_targets)
+            transform = ScalarizedPosteriorTransform(-weights, -context.summary.offset)
+        return qUpperConfidenceBound(context.model, context.beta, posterior_transform=transform)
+
+    def _maximize(
+        self, acqf: AcquisitionFunction, context: Context, q: int, X_pending: Tensor | None
+    ) -> Tensor:
+        before = getattr(acqf, "X_pending", None)
+        if X_pending is not None:
+            if not hasattr(acqf, "X_pending"):
+                raise UnsupportedError(
+                    "Expected an acquisition function that supports pending points; got "
+                    f"{type(acqf).__name__}. Use a q-acquisition such as qLogExpectedImprovement."
+                )
+            acqf.set_X_pending(X_pending)
+        try:
+            X, _ = maximize_acquisition(
+                acqf, context.search_boxes, context.neighborhood, q, context.seed,
+                self.settings.search,
+            )  # fmt: skip
+        finally:
+            if X_pending is not None:
+                acqf.set_X_pending(before)
+        return X
+
+
+def _sides(mask: Tensor) -> tuple[tuple[int, str], ...]:
+    rows, dims = mask.nonzero(as_tuple=True)
+    return tuple(
+        (int(dim), ("lower", "upper")[int(row)]) for row, dim in zip(rows, dims, strict=True)
+    )
