@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 import torch
 from botorch.exceptions.errors import BotorchTensorDimensionError, InputDataError
-from botorch.models.model import Model
+from gpytorch.models import ExactGP
 from torch import Tensor
 
 HardLimits = (
@@ -176,13 +176,13 @@ def cast_inward(box: Tensor, like: Tensor) -> Tensor:
     return torch.stack([lower, upper]).to(like.device)
 
 
-def to_model_space(model: Model, X: Tensor) -> Tensor:
+def to_model_space(model: ExactGP, X: Tensor) -> Tensor:
     """Map raw points or a box (``... x d``) to the space that the model's kernel sees."""
     transform = getattr(model, "input_transform", None)
     return X if transform is None else transform.transform(X)
 
 
-def from_model_space(model: Model, X: Tensor) -> Tensor:
+def from_model_space(model: ExactGP, X: Tensor) -> Tensor:
     """The inverse of :func:`to_model_space`; overflow is brought back to the largest float."""
     transform = getattr(model, "input_transform", None)
     raw = X if transform is None else transform.untransform(X)

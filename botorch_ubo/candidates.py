@@ -14,12 +14,12 @@ from dataclasses import dataclass
 import torch
 from botorch.acquisition.acquisition import AcquisitionFunction
 from botorch.exceptions.errors import BotorchTensorDimensionError, UnsupportedError
-from botorch.models.model import Model
 from botorch.optim import optimize_acqf
 from botorch.utils.sampling import draw_sobol_samples, manual_seed
+from gpytorch.models import ExactGP
 from torch import Tensor
 
-from botorch_ubo.boxes import cast_inward, clip, from_model_space, to_model_space
+from botorch_ubo.boxes import clip, from_model_space, to_model_space
 from botorch_ubo.radius import Radius
 
 _SEPARATION = 0.2  # length-scales between two starts: closer ones climb the same hill
@@ -38,7 +38,7 @@ class SearchSettings:
 class Neighborhood:
     """Where the data are and how far they matter, to place starts by."""
 
-    model: Model
+    model: ExactGP
     X: Tensor
     """``n x d`` training inputs in the model's input space."""
     radius: Radius
@@ -125,9 +125,9 @@ def _maximize_one(
                 batch_initial_conditions=starts,
                 options=share.options,
             )
-        X = clip(X.detach(), box)
+        assert value is not None  # it is for `return_acq_values=True`, the default
         if best is None or value > best[1]:
-            best = X, value.detach()
+            best = clip(X.detach(), box), value.detach()
     assert best is not None
     return best
 
@@ -225,10 +225,5 @@ def _normal(count: int, like: Tensor, seed: int) -> Tensor:
     return torch.randn(count, like.shape[-1], generator=generator, dtype=torch.double).to(like)
 
 
-def _to_raw(model: Model, X: Tensor, box: Tensor) -> Tensor:
+def _to_raw(model: ExactGP, X: Tensor, box: Tensor) -> Tensor:
     return from_model_space(model, X).to(box)
-
-
-def as_search_box(box: Tensor, model: Model) -> Tensor:
-    """A ``2 x d`` box in the dtype and device of the model, rounded inward."""
-    return cast_inward(box, model.train_targets)

@@ -15,7 +15,7 @@ from functools import cached_property
 import torch
 from botorch.acquisition.objective import PosteriorTransform
 from botorch.exceptions.errors import InputDataError
-from botorch.models.model import Model
+from gpytorch.models import ExactGP
 from torch import Tensor
 
 from botorch_ubo.acquisition.confidence import (
@@ -69,7 +69,7 @@ class Settings:
 class Context:
     """A fitted model in the light of the controller's state."""
 
-    def __init__(self, model: Model, state: BoxState, settings: Settings) -> None:
+    def __init__(self, model: ExactGP, state: BoxState, settings: Settings) -> None:
         r"""A fitted model in the light of the controller's state.
 
         Args:
@@ -235,12 +235,17 @@ class Context:
         return self.ucb_maximizer[1] - float(self.lcb_at_data.max()) + self.slack
 
     @property
+    def known_regret_bound(self) -> float | None:
+        """The regret bound if something asked for it at this step, else ``None``."""
+        return self.__dict__.get("regret_bound")
+
+    @property
     def incumbent(self) -> int:
         """Index of the best observation."""
         return int(self.Y.argmax() if self.settings.maximize else self.Y.argmin())
 
 
-def training_inputs(model: Model) -> Tensor:
+def training_inputs(model: ExactGP) -> Tensor:
     """``n x d`` training inputs of a model in evaluation mode, in raw units."""
     original = getattr(model, "_original_train_inputs", None)
     X: Tensor = model.train_inputs[0] if original is None else original

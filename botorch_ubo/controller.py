@@ -17,31 +17,28 @@ from botorch.acquisition import qUpperConfidenceBound
 from botorch.acquisition.acquisition import AcquisitionFunction
 from botorch.acquisition.objective import PosteriorTransform, ScalarizedPosteriorTransform
 from botorch.exceptions.errors import (
-    BotorchError,
     BotorchTensorDimensionError,
     InputDataError,
     UnsupportedError,
 )
 from botorch.models.model import Model
+from gpytorch.models import ExactGP
 from torch import Tensor
 
 from botorch_ubo.beta import BetaSchedule, ConstantBeta, PublishedBeta, TheoremBeta
 from botorch_ubo.boxes import (
     HardLimits,
-    cap_growth,
     cast_inward,
     check_bounds,
     check_inside,
     clip,
-    fit_inside,
-    from_model_space,
-    hull,
     parse_hard_limits,
 )
 from botorch_ubo.candidates import SearchSettings, maximize_acquisition
 from botorch_ubo.context import BoxState, Context, Settings, fingerprint, training_inputs
+from botorch_ubo.expansion import expand
 from botorch_ubo.posterior import check_model
-from botorch_ubo.records import Certificate, ExpansionRecord, as_box
+from botorch_ubo.records import Certificate, ExpansionRecord
 from botorch_ubo.serialization import state_from_dict, state_to_dict
 from botorch_ubo.strategies.base import Strategy
 from botorch_ubo.strategies.published import PublishedBox
@@ -190,7 +187,7 @@ class ExpandingBounds:
         """The latest box that was found exhausted, if any was."""
         return self._state.certificate
 
-    def update(self, model: Model) -> ExpansionRecord | None:
+    def update(self, model: ExactGP) -> ExpansionRecord | None:
         r"""Recompute the box from the posterior of a model.
 
         An update with the same training data as the last changes nothing and returns the same.
@@ -205,7 +202,7 @@ class ExpandingBounds:
 
     def suggest(
         self,
-        model: Model,
+        model: ExactGP,
         acq_function: AcquisitionFunction | Callable[[Model], AcquisitionFunction] | None = None,
         q: int = 1,
         X_pending: Tensor | None = None,
@@ -255,7 +252,7 @@ class ExpandingBounds:
             )
         self._state, self._last = state, None
 
-    def _step(self, model: Model) -> tuple[ExpansionRecord | None, Context]:
+    def _step(self, model: ExactGP) -> tuple[ExpansionRecord | None, Context]:
         check_model(model)
         X = training_inputs(model)
         self._check_data(X, model)
@@ -266,23 +263,27 @@ class ExpandingBounds:
             return state.history[-1] if moved else None, self._context(model, data, None)
         context = Context(model, state, self.settings)
         reason = self.trigger(context)
-        counters = {"num_observed": len(X), "fingerprint": data}
         first = state.num_initial is None
-        if first:
-            counters |= {"num_initial": len(X), "num_at_expansion": len(X)}
+        record: ExpansionRecord | None = None
         if reason is None:
             _ = context.radius  # an unusable model is refused before the state changes
-            new, record = replace(state, **counters), None
+            new = state
         else:
-            new, record = self._expand(context, reason)
-            new = replace(new, **counters, **({} if first else {"num_at_expansion": len(X)}))
+            new, record = expand(context, self.strategy, reason)
             logger.info("%s", record)
+        new = replace(
+            new,
+            num_initial=len(X) if first else state.num_initial,
+            num_at_expansion=len(X) if first or record else state.num_at_expansion,
+            num_observed=len(X),
+            fingerprint=data,
+        )
         # A context of the unmoved box keeps what the trigger computed; its counters are equal.
         self._state = new
         keep = context if record is None and not first else None
         return record, self._context(model, data, keep)
 
-    def _context(self, model: Model, data: str, context: Context | None) -> Context:
+    def _context(self, model: ExactGP, data: str, context: Context | None) -> Context:
         """The context of the current state; the last one again for the same model."""
         key = data + fingerprint(*(p for p in model.parameters()))
         if context is None and self._last is not None and self._last[0] == key:
@@ -291,7 +292,7 @@ class ExpandingBounds:
         self._last = key, context
         return context
 
-    def _check_data(self, X: Tensor, model: Model) -> None:
+    def _check_data(self, X: Tensor, model: ExactGP) -> None:
         d = self._state.bounds.shape[-1]
         if X.shape[-1] != d:
             raise BotorchTensorDimensionError(
@@ -303,68 +304,6 @@ class ExpandingBounds:
                 "Expected finite training targets; got NaN or infinity. Leave failed evaluations "
                 "out of the model."
             )
-
-    def _expand(self, context: Context, reason: str) -> tuple[BoxState, ExpansionRecord]:
-        state, settings = context.state, self.settings
-        old = state.bounds
-        proposal = self.strategy.propose(context)
-        box = proposal.bounds.to(old)
-        if not box.isfinite().all():
-            raise BotorchError(
-                f"{self.strategy.name} proposed a box that is not finite, {box.tolist()}. Check "
-                "the model's length-scales, or report this."
-            )
-        wanted = box
-        if self.strategy.nested:
-            wanted = box = hull(old, box)
-            capped = cap_growth(context.to_model(box), context.model_bounds, settings.max_growth)
-            raw = from_model_space(context.model, capped).to(old)
-            box = hull(old, torch.stack([raw[0].maximum(box[0]), raw[1].minimum(box[1])]))
-        limited = (clip if self.strategy.nested else fit_inside)(box, settings.hard_limits)
-        sides = wanted[1] - wanted[0]
-        record = ExpansionRecord(
-            iteration=context.t,
-            num_observations=context.n,
-            strategy=self.strategy.name,
-            trigger=reason,
-            regret_bound=context.__dict__.get("regret_bound"),
-            epsilon=context.epsilon,
-            beta=context.beta,
-            old_bounds=as_box(old),
-            new_bounds=as_box(limited),
-            stopped_by_limit=_sides((box - limited).abs() > 1e-12 * sides),
-            capped=_sides((wanted - box).abs() > 1e-9 * sides),
-            details=dict(proposal.details),
-        )
-        boxes = proposal.boxes
-        if boxes is not None:
-            boxes = torch.stack([fit_inside(b, settings.hard_limits) for b in boxes.to(old)])
-        new = replace(
-            state,
-            bounds=limited,
-            boxes=boxes,
-            memory=dict(proposal.memory),
-            history=(*state.history, record),
-            certificate=self._certify(context) or state.certificate,
-        )
-        return new, record
-
-    def _certify(self, context: Context) -> Certificate | None:
-        bound = context.__dict__.get("regret_bound")
-        if bound is None or bound > context.epsilon:
-            return None
-        best = int(context.lcb_at_data.argmax())
-        value = float(context.lcb_at_data[best])
-        return Certificate(
-            bounds=as_box(context.state.bounds),
-            epsilon=context.epsilon,
-            regret_bound=bound,
-            beta=context.beta,
-            confidence=self.settings.beta.confidence,
-            num_observations=context.n,
-            best_X=tuple(context.X[best].tolist()),
-            best_value=value if self.settings.maximize else -value,
-        )
 
     def _build(
         self,
@@ -406,10 +345,3 @@ class ExpandingBounds:
             if X_pending is not None:
                 acqf.set_X_pending(before)
         return X
-
-
-def _sides(mask: Tensor) -> tuple[tuple[int, str], ...]:
-    rows, dims = mask.nonzero(as_tuple=True)
-    return tuple(
-        (int(dim), ("lower", "upper")[int(row)]) for row, dim in zip(rows, dims, strict=True)
-    )

@@ -10,7 +10,7 @@ paper          name                        shape                  meaning
 ``theta``      ``theta``                   ``S x M``              ``sqrt(k(x, x))``
 ``m_0``        ``prior_mean``              ``S x M``              constant prior mean ``c``
 --             ``Y_mean``, ``Y_scale``     ``S x M``              ``Y_raw = Y_scale * y + Y_mean``
---             ``weights``, ``offset``     ``M``, scalar          the objective is ``w . Y + offset``
+--             ``weights``, ``offset``     ``M``, scalar          objective ``w . Y + offset``
 =============  ==========================  =====================  ==============================
 
 ``S`` counts the members of an ensemble (an acquisition value is their average), ``M`` the
@@ -29,7 +29,6 @@ from botorch.acquisition.objective import PosteriorTransform, ScalarizedPosterio
 from botorch.exceptions.errors import UnsupportedError
 from botorch.models import MultiTaskGP
 from botorch.models.gpytorch import GPyTorchModel
-from botorch.models.model import Model
 from botorch.models.transforms.input import (
     AffineInputTransform,
     ChainedInputTransform,
@@ -90,7 +89,7 @@ class PosteriorSummary:
 
 
 def summarize_posterior(
-    model: Model, posterior_transform: PosteriorTransform | None = None
+    model: ExactGP, posterior_transform: PosteriorTransform | None = None
 ) -> PosteriorSummary:
     r"""Reduce a fitted exact GP to the quantities of Theorem 4.1.
 
@@ -106,7 +105,7 @@ def summarize_posterior(
     Raises:
         UnsupportedError: If the theorem does not cover the model.
     """
-    check_model(model)
+    model = check_model(model)
     weights, offset = _objective_weights(model, posterior_transform)
     with torch.no_grad():
         if model.train_targets.dtype != torch.double:
@@ -144,11 +143,14 @@ def summarize_posterior(
         )
 
 
-def check_model(model: Model) -> None:
+def check_model(model: ExactGP) -> ExactGP:
     r"""Refuse a model that the theorem does not cover, or that was not fitted.
 
     Args:
         model: Any BoTorch model.
+
+    Returns:
+        The model, known to be an exact GP.
 
     Raises:
         UnsupportedError: With what was expected, what came and what to do.
@@ -164,8 +166,9 @@ def check_model(model: Model) -> None:
         )
     if model.train_targets.shape != model.train_inputs[0].shape[:-1]:
         raise UnsupportedError(
-            f"Expected independent outputs, with targets of shape {model.train_inputs[0].shape[:-1]};"
-            f" got {name} with targets of shape {tuple(model.train_targets.shape)}. Use a "
+            "Expected independent outputs, with targets of shape "
+            f"{tuple(model.train_inputs[0].shape[:-1])}; got {name} with targets of shape "
+            f"{tuple(model.train_targets.shape)}. Use a "
             "SingleTaskGP instead of a multi-task model."
         )
     if model.training:
@@ -183,9 +186,10 @@ def check_model(model: Model) -> None:
             "Fit one model per data set."
         )
     _check_transforms(model)
+    return model
 
 
-def _check_transforms(model: Model) -> None:
+def _check_transforms(model: ExactGP) -> None:
     transform = getattr(model, "input_transform", None)
     parts = transform.values() if isinstance(transform, ChainedInputTransform) else [transform]
     for part in parts:
@@ -209,7 +213,7 @@ def _rotates(transform: InputTransform | None) -> bool:
     return coefficient is not None and bool((coefficient <= 0).any())
 
 
-def _check_constant(model: Model, X: Tensor, mean: Tensor, variance: Tensor) -> None:
+def _check_constant(model: ExactGP, X: Tensor, mean: Tensor, variance: Tensor) -> None:
     shifted = model.mean_module(X + 1e3 * (1 + X.abs().max()))
     means = torch.cat([mean, shifted.expand_as(mean)], dim=-1)
     if not torch.allclose(means, means[..., :1]):
@@ -225,7 +229,7 @@ def _check_constant(model: Model, X: Tensor, mean: Tensor, variance: Tensor) -> 
         )
 
 
-def _member_shape(model: Model) -> tuple[int, int]:
+def _member_shape(model: ExactGP) -> tuple[int, int]:
     """``(S, M)``: members of the ensemble, outputs that are combined."""
     if getattr(model, "_is_ensemble", False):
         return model.train_inputs[0].shape[0], 1
@@ -233,7 +237,7 @@ def _member_shape(model: Model) -> tuple[int, int]:
 
 
 def _objective_weights(
-    model: Model, posterior_transform: PosteriorTransform | None
+    model: ExactGP, posterior_transform: PosteriorTransform | None
 ) -> tuple[Tensor, float]:
     if posterior_transform is None:
         if model.num_outputs != 1:
@@ -247,7 +251,7 @@ def _objective_weights(
             "Expected a ScalarizedPosteriorTransform, which keeps the objective a Gaussian process;"
             f" got {type(posterior_transform).__name__}."
         )
-    weights = posterior_transform.weights.to(torch.double)
+    weights: Tensor = posterior_transform.get_buffer("weights").to(torch.double)
     if weights.numel() != model.num_outputs:
         raise UnsupportedError(
             f"Expected one weight per output ({model.num_outputs}); got {weights.numel()}. Pass "
@@ -256,13 +260,16 @@ def _objective_weights(
     return weights, float(posterior_transform.offset)
 
 
-def _outcome_scale(model: Model, shape: tuple[int, int], like: Tensor) -> tuple[Tensor, Tensor]:
+def _outcome_scale(model: ExactGP, shape: tuple[int, int], like: Tensor) -> tuple[Tensor, Tensor]:
     outcome = getattr(model, "outcome_transform", None)
     if outcome is None:
         return like.new_zeros(shape), like.new_ones(shape)
     mean, scale = outcome.means.to(like), outcome.stdvs.to(like)
     # Standardize keeps `batch_shape x 1 x m`; an ensemble repeats its one output.
-    return (value.reshape(-1).expand(shape[0] * shape[1]).reshape(shape) for value in (mean, scale))
+    count = shape[0] * shape[1]
+    return mean.reshape(-1).expand(count).reshape(shape), scale.reshape(-1).expand(count).reshape(
+        shape
+    )
 
 
 def _std(values: Tensor) -> float:

@@ -87,4 +87,5 @@ def _maximize_in_ball(ball: _InBall, seed: int) -> tuple[Tensor, float]:
             num_restarts=_STARTS,
             batch_initial_conditions=starts,
         )
+    assert value is not None  # it is for `return_acq_values=True`, the default
     return ball.to_raw(best).detach(), float(value)

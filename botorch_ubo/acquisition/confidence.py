@@ -32,6 +32,8 @@ class UnboundedUpperConfidenceBound(UpperConfidenceBound):
         >>> ucb(test_X) - ucb.value_at_infinity
     """
 
+    beta: Tensor
+
     def __init__(
         self,
         model: Model,
@@ -70,6 +72,8 @@ class LowerConfidenceBound(AnalyticAcquisitionFunction):
         >>> lcb(train_X.unsqueeze(-2)).max()
     """
 
+    beta: Tensor
+
     def __init__(
         self,
         model: Model,
@@ -92,7 +96,7 @@ class LowerConfidenceBound(AnalyticAcquisitionFunction):
         self.maximize = maximize
 
     @t_batch_mode_transform(expected_q=1)
-    @average_over_ensemble_models
+    @average_over_ensemble_models  # type: ignore[arg-type]  # annotated for the base class only
     def forward(self, X: Tensor) -> Tensor:
         r"""Evaluate the lower confidence bound on the candidate set X.
 
@@ -103,6 +107,7 @@ class LowerConfidenceBound(AnalyticAcquisitionFunction):
             A ``(b1 x ... bk)``-dim tensor of lower confidence bounds.
         """
         mean, sigma = self._mean_and_sigma(X)  # (b1 x ... x bk) x 1
+        assert sigma is not None  # it is for `compute_sigma=True`, the default
         lcb = (mean if self.maximize else -mean) - self.beta.sqrt() * sigma
         return lcb.squeeze(-1)
 

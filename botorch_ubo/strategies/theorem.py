@@ -1,4 +1,4 @@
-r"""The paper's expansion: the box around the union of balls of Theorem 4.1, refined by appendix B."""
+r"""The paper's expansion: the box around the balls of Theorem 4.1, refined by appendix B."""
 
 from __future__ import annotations
 

@@ -1,0 +1,105 @@
+r"""One move of the box: a strategy's proposal, made nested, capped and limited, and written down.
+
+A pure function of the context: what it decides comes back as a new state and a record.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import torch
+from botorch.exceptions.errors import BotorchError
+from torch import Tensor
+
+from botorch_ubo.boxes import cap_growth, clip, fit_inside, from_model_space, hull
+from botorch_ubo.context import BoxState, Context
+from botorch_ubo.records import Certificate, ExpansionRecord, Side, as_box
+from botorch_ubo.strategies.base import Strategy
+
+
+def expand(context: Context, strategy: Strategy, reason: str) -> tuple[BoxState, ExpansionRecord]:
+    r"""Move the box as a strategy proposes, within the hard limits and the growth cap.
+
+    Args:
+        context: The fitted model and the controller's state.
+        strategy: The rule for where to move.
+        reason: Why the trigger fired.
+
+    Returns:
+        The new state (its counters are the caller's business) and the record of the move.
+    """
+    state, limits = context.state, context.settings.hard_limits
+    proposal = strategy.propose(context)
+    wanted = proposal.bounds.to(state.bounds)
+    if not wanted.isfinite().all():
+        raise BotorchError(
+            f"Expected a finite box from {strategy.name}; got {wanted.tolist()}. Check the model's "
+            "length-scales and output scale."
+        )
+    box = wanted
+    if strategy.nested:
+        wanted = hull(state.bounds, wanted)
+        box = _cap(context, wanted)
+    limited = (clip if strategy.nested else fit_inside)(box, limits)
+    sides = wanted[1] - wanted[0]
+    record = ExpansionRecord(
+        iteration=context.t,
+        num_observations=context.n,
+        strategy=strategy.name,
+        trigger=reason,
+        regret_bound=context.known_regret_bound,
+        epsilon=context.epsilon,
+        beta=context.beta,
+        old_bounds=as_box(state.bounds),
+        new_bounds=as_box(limited),
+        stopped_by_limit=_moved(box, limited, 1e-12 * sides),
+        # Rounding on the way through the input transform is not a cap.
+        capped=_moved(wanted, box, 1e-9 * sides),
+        details=dict(proposal.details),
+    )
+    boxes = proposal.boxes
+    if boxes is not None:
+        boxes = torch.stack([fit_inside(part, limits) for part in boxes.to(state.bounds)])
+    new = replace(
+        state,
+        bounds=limited,
+        boxes=boxes,
+        memory=dict(proposal.memory),
+        history=(*state.history, record),
+        certificate=certify(context) or state.certificate,
+    )
+    return new, record
+
+
+def certify(context: Context) -> Certificate | None:
+    """The certificate for the current box, if its regret bound is known and at most epsilon."""
+    bound = context.known_regret_bound
+    if bound is None or bound > context.epsilon:
+        return None
+    best = int(context.lcb_at_data.argmax())
+    value = float(context.lcb_at_data[best])
+    return Certificate(
+        bounds=as_box(context.state.bounds),
+        epsilon=context.epsilon,
+        regret_bound=bound,
+        beta=context.beta,
+        confidence=context.settings.beta.confidence,
+        num_observations=context.n,
+        best_X=tuple(context.X[best].tolist()),
+        best_value=value if context.settings.maximize else -value,
+    )
+
+
+def _cap(context: Context, box: Tensor) -> Tensor:
+    """Cap the growth of a box in the model's input space, never cutting into the old box."""
+    old = context.state.bounds
+    capped = cap_growth(context.to_model(box), context.model_bounds, context.settings.max_growth)
+    raw = from_model_space(context.model, capped).to(old)
+    return hull(old, torch.stack([raw[0].maximum(box[0]), raw[1].minimum(box[1])]))
+
+
+def _moved(before: Tensor, after: Tensor, tolerance: Tensor) -> tuple[Side, ...]:
+    """The sides at which two boxes differ."""
+    rows, dims = ((before - after).abs() > tolerance).nonzero(as_tuple=True)
+    names = ("lower", "upper")
+    return tuple((int(dim), names[int(row)]) for row, dim in zip(rows, dims, strict=True))
