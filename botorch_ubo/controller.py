@@ -36,7 +36,7 @@ from botorch_ubo.boxes import (
 )
 from botorch_ubo.candidates import SearchSettings, maximize_acquisition
 from botorch_ubo.context import BoxState, Context, Settings, fingerprint, training_inputs
-from botorch_ubo.expansion import expand
+from botorch_ubo.expansion import OnExpand, expand
 from botorch_ubo.posterior import check_model
 from botorch_ubo.records import Certificate, ExpansionRecord
 from botorch_ubo.serialization import state_from_dict, state_to_dict
@@ -80,6 +80,8 @@ class ExpandingBounds:
         trigger: Trigger | None = None,
         beta: BetaSchedule | float | None = None,
         acquisition: AcquisitionFactory | None = None,
+        batch_acquisition: AcquisitionFactory | None = None,
+        on_expand: OnExpand | None = None,
         num_restarts: int = 10,
         raw_samples: int = 512,
         options: dict[str, bool | float | int | str] | None = None,
@@ -103,6 +105,10 @@ class ExpandingBounds:
             beta: A schedule or a constant; ``beta_t`` of Theorem 5.1 times 1/5 by default.
             acquisition: A function from the context of a step to the acquisition function of
                 :meth:`suggest`; the upper confidence bound by default.
+            batch_acquisition: The same for several candidates or pending points, with
+                ``X_pending``; qUpperConfidenceBound by default.
+            on_expand: Called with the record of a planned move. ``True`` or ``None`` accepts it,
+                ``False`` refuses it, a ``2 x d`` tensor within the planned box shrinks it.
             num_restarts: Restarts of an acquisition optimisation.
             raw_samples: Samples from which the restarts are chosen.
             options: Options of ``optimize_acqf``.
@@ -127,6 +133,8 @@ class ExpandingBounds:
         self.strategy = TheoremBox() if strategy is None else strategy
         self.trigger = FirstStep() | RegretBound() if trigger is None else trigger
         self.acquisition = acquisition
+        self.batch_acquisition = batch_acquisition
+        self.on_expand = on_expand
         schedule = TheoremBeta() if beta is None else beta
         self.settings = Settings(
             epsilon=float(epsilon),
@@ -214,7 +222,7 @@ class ExpandingBounds:
             acq_function: An acquisition function built on ``model``, or a function that builds
                 one from it; that of the constructor by default.
             q: The number of candidates. More than one, like pending points, needs an acquisition
-                function with ``X_pending``; the default then is qUpperConfidenceBound.
+                function with ``X_pending``; then the ``batch_acquisition`` of the constructor is used.
             X_pending: ``m x d`` points that are being evaluated. They keep candidates away, but
                 neither move the box nor count for the trigger.
 
@@ -269,7 +277,7 @@ class ExpandingBounds:
             _ = context.radius  # an unusable model is refused before the state changes
             new = state
         else:
-            new, record = expand(context, self.strategy, reason)
+            new, record = expand(context, self.strategy, reason, self.on_expand)
             logger.info("%s", record)
         new = replace(
             new,
@@ -315,10 +323,18 @@ class ExpandingBounds:
             return acq_function
         if acq_function is not None:
             return acq_function(context.model)
-        if self.acquisition is not None:
-            return self.acquisition(context)
+        factory = self.batch_acquisition if batch else self.acquisition
+        if factory is not None:
+            return factory(context)
         if not batch:
             return context.ucb
+        if self.acquisition is not None:
+            raise UnsupportedError(
+                "Expected `batch_acquisition` for several candidates or pending points, since "
+                "`acquisition` is given and proposes one point at a time. Pass a factory of a "
+                "q-acquisition such as qLogExpectedImprovement, or ask for one point with none "
+                "pending."
+            )
         transform = self.settings.posterior_transform
         if not self.settings.maximize:
             weights = context.summary.weights.to(context.model.train_targets)

@@ -5,25 +5,32 @@ A pure function of the context: what it decides comes back as a new state and a 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import torch
 from botorch.exceptions.errors import BotorchError
 from torch import Tensor
 
-from botorch_ubo.boxes import cap_growth, clip, fit_inside, from_model_space, hull
+from botorch_ubo.boxes import cap_growth, check_bounds, clip, fit_inside, from_model_space, hull
 from botorch_ubo.context import BoxState, Context
 from botorch_ubo.records import Certificate, ExpansionRecord, Side, as_box
 from botorch_ubo.strategies.base import Strategy
 
+OnExpand = Callable[[ExpansionRecord], "bool | Tensor | None"]
+"""Called with a planned move: True or None accepts, False refuses, a ``2 x d`` box shrinks it."""
 
-def expand(context: Context, strategy: Strategy, reason: str) -> tuple[BoxState, ExpansionRecord]:
+
+def expand(
+    context: Context, strategy: Strategy, reason: str, on_expand: OnExpand | None = None
+) -> tuple[BoxState, ExpansionRecord]:
     r"""Move the box as a strategy proposes, within the hard limits and the growth cap.
 
     Args:
         context: The fitted model and the controller's state.
         strategy: The rule for where to move.
         reason: Why the trigger fired.
+        on_expand: May accept, shrink or refuse the move.
 
     Returns:
         The new state (its counters are the caller's business) and the record of the move.
@@ -60,6 +67,11 @@ def expand(context: Context, strategy: Strategy, reason: str) -> tuple[BoxState,
     boxes = proposal.boxes
     if boxes is not None:
         boxes = torch.stack([fit_inside(part, limits) for part in boxes.to(state.bounds)])
+    if on_expand is not None:
+        record = _review(record, on_expand(record), limited)
+        if record.decision != "accepted":
+            limited = torch.tensor(record.new_bounds, dtype=torch.double)
+            boxes = None if boxes is None else torch.stack([fit_inside(b, limited) for b in boxes])
     new = replace(
         state,
         bounds=limited,
@@ -88,6 +100,22 @@ def certify(context: Context) -> Certificate | None:
         best_X=tuple(context.X[best].tolist()),
         best_value=value if context.settings.maximize else -value,
     )
+
+
+def _review(
+    record: ExpansionRecord, answer: bool | Tensor | None, proposed: Tensor
+) -> ExpansionRecord:
+    """Apply the answer of `on_expand` to a planned move."""
+    if answer is None or answer is True:
+        return record
+    if answer is False:
+        return replace(record, new_bounds=record.old_bounds, decision="refused")
+    box = check_bounds(answer, "bounds returned by `on_expand`").to(proposed)
+    if box.shape != proposed.shape:
+        raise BotorchError(
+            f"Expected a {tuple(proposed.shape)} box from `on_expand`; got {tuple(box.shape)}."
+        )
+    return replace(record, new_bounds=as_box(clip(box, proposed)), decision="shrunk")
 
 
 def _cap(context: Context, box: Tensor) -> Tensor:

@@ -27,6 +27,7 @@ from gpytorch.kernels import (
     AdditiveKernel,
     Kernel,
     MaternKernel,
+    PeriodicKernel,
     PiecewisePolynomialKernel,
     ProductKernel,
     RBFKernel,
@@ -204,6 +205,13 @@ def _(kernel: Kernel, log_level: Tensor, d: int) -> Tensor:
         last = above.sum(dim=-1, keepdim=True).clamp(1, _GRID - 1)
         low, high = r.gather(-1, last - 1).squeeze(-1), r.gather(-1, last).squeeze(-1)
     return _scaled(kernel, torch.where(log_level < 0, high, 0.0), d)
+
+
+@register_reach(PeriodicKernel)
+def _(kernel: Kernel, log_level: Tensor, d: int) -> Tensor:
+    # It comes back at every period; probing can miss that when its peaks are narrow.
+    never = torch.where(log_level < 0, math.inf, 0.0)
+    return never.unsqueeze(-1).expand(*log_level.shape, d).to(log_level)
 
 
 @register_reach(ScaleKernel)

@@ -11,6 +11,7 @@ stands in as a heuristic. Kernels without a registered value get the secant
 
 from __future__ import annotations
 
+import math
 from functools import singledispatch
 
 import torch
@@ -18,6 +19,7 @@ from gpytorch.kernels import (
     AdditiveKernel,
     Kernel,
     MaternKernel,
+    PeriodicKernel,
     ProductKernel,
     RBFKernel,
     RQKernel,
@@ -80,6 +82,14 @@ def _(kernel: Kernel, like: Tensor, d: int) -> Tensor:
     lengthscale = kernel.lengthscale.squeeze(-2)
     variance = _MATERN_CURVATURE[kernel.nu] * lengthscale.pow(-2)
     return variance.expand(*lengthscale.shape[:-1], d)
+
+
+@_variance.register(PeriodicKernel)
+def _(kernel: Kernel, like: Tensor, d: int) -> Tensor:
+    # exp(-2 sin^2(pi x / p) / l), in which the length-scale is not squared.
+    variance = (2 * math.pi / kernel.period_length).square() / kernel.lengthscale
+    variance = variance.squeeze(-2)
+    return variance.expand(*variance.shape[:-1], d)
 
 
 @_variance.register(ScaleKernel)

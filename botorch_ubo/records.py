@@ -38,6 +38,8 @@ class ExpansionRecord:
     """Sides (dimension, "lower" or "upper") that a hard limit stopped."""
     capped: tuple[Side, ...] = ()
     """Sides that the growth cap stopped."""
+    decision: str = "accepted"
+    """What `on_expand` made of it: "accepted", "shrunk" or "refused"."""
     details: Mapping[str, Any] = field(default_factory=dict)
     """What the strategy knows: for the theorem's box theta, gamma, its active term, radius."""
 
@@ -60,7 +62,7 @@ class ExpansionRecord:
         for label, sides in (("hard limit", self.stopped_by_limit), ("growth cap", self.capped)):
             if sides:
                 text += f"; {label} on " + ", ".join(f"x{dim} {side}" for dim, side in sides)
-        return text
+        return text if self.decision == "accepted" else f"{text}; {self.decision} by on_expand"
 
     def to_dict(self) -> dict[str, Any]:
         """A dict of JSON values."""
