@@ -32,6 +32,22 @@ from botorch_ubo.records import Certificate, ExpansionRecord
 
 
 @dataclass(frozen=True)
+class StepRecord:
+    """The quantities of one step, moved box or not, in raw units."""
+
+    num_observations: int
+    epsilon: float
+    beta: float
+    regret_bound: float | None
+    """``None`` where nothing asked for it, as when the slack alone exceeds epsilon."""
+
+    @classmethod
+    def of(cls, context: Context) -> StepRecord:
+        """Read them off a context."""
+        return cls(context.n, context.epsilon, context.beta, context.known_regret_bound)
+
+
+@dataclass(frozen=True)
 class BoxState:
     """The state of a controller. Boxes are double tensors on the CPU, in raw units."""
 
@@ -48,6 +64,7 @@ class BoxState:
     memory: Mapping[str, float] = field(default_factory=dict)
     """What the strategy asked to be handed back at its next step."""
     history: tuple[ExpansionRecord, ...] = ()
+    trace: tuple[StepRecord, ...] = ()
     certificate: Certificate | None = None
 
 

@@ -35,7 +35,14 @@ from botorch_ubo.boxes import (
     parse_hard_limits,
 )
 from botorch_ubo.candidates import SearchSettings, maximize_acquisition
-from botorch_ubo.context import BoxState, Context, Settings, fingerprint, training_inputs
+from botorch_ubo.context import (
+    BoxState,
+    Context,
+    Settings,
+    StepRecord,
+    fingerprint,
+    training_inputs,
+)
 from botorch_ubo.expansion import OnExpand, expand
 from botorch_ubo.posterior import check_model
 from botorch_ubo.records import Certificate, ExpansionRecord
@@ -191,6 +198,11 @@ class ExpandingBounds:
         return self._state.history
 
     @property
+    def trace(self) -> tuple[StepRecord, ...]:
+        """One record per update, oldest first: epsilon, beta and, where known, the regret bound."""
+        return self._state.trace
+
+    @property
     def certificate(self) -> Certificate | None:
         """The latest box that was found exhausted, if any was."""
         return self._state.certificate
@@ -222,7 +234,7 @@ class ExpandingBounds:
             acq_function: An acquisition function built on ``model``, or a function that builds
                 one from it; that of the constructor by default.
             q: The number of candidates. More than one, like pending points, needs an acquisition
-                function with ``X_pending``; then the ``batch_acquisition`` of the constructor is used.
+                function with ``X_pending``; by default the constructor's ``batch_acquisition``.
             X_pending: ``m x d`` points that are being evaluated. They keep candidates away, but
                 neither move the box nor count for the trigger.
 
@@ -241,6 +253,17 @@ class ExpandingBounds:
             acqf = self._build(acq_function, context, batch)
             X = self._maximize(acqf, context, q, X_pending)
         return clip(X, cast_inward(self.settings.hard_limits, X))
+
+    def context(self, model: ExactGP) -> Context:
+        r"""What a policy would see of a model now; the state is left as it is.
+
+        Args:
+            model: A fitted exact GP.
+
+        Returns:
+            The context, from which confidence bounds, radius and regret bound can be read.
+        """
+        return Context(check_model(model), self._state, self.settings)
 
     def state_dict(self) -> dict[str, Any]:
         """The state as JSON values; settings are the constructor's and not part of it."""
@@ -285,6 +308,7 @@ class ExpandingBounds:
             num_at_expansion=len(X) if first or record else state.num_at_expansion,
             num_observed=len(X),
             fingerprint=data,
+            trace=(*state.trace, StepRecord.of(context)),
         )
         # A context of the unmoved box keeps what the trigger computed; its counters are equal.
         self._state = new

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import warnings
+
 import torch
+from botorch.exceptions.errors import ModelFittingError
+from botorch.exceptions.warnings import BotorchWarning
+from botorch.fit import fit_gpytorch_mll
 from botorch.models import SingleTaskGP
 from botorch.models.transforms import Normalize
 from botorch.models.transforms.outcome import Standardize
+from botorch.utils.sampling import manual_seed
 from gpytorch.constraints import Interval
 from gpytorch.kernels import RBFKernel, ScaleKernel
 from gpytorch.means import ZeroMean
+from gpytorch.mlls import ExactMarginalLogLikelihood
 from torch import Tensor
 
 # Theirs was 1e-10; gpytorch rounds fixed noise below 1e-6 up to it.
@@ -31,6 +38,38 @@ def default_model(X: Tensor, Y: Tensor, bounds: Tensor, Yvar: Tensor | None = No
         The model, not fitted yet.
     """
     return SingleTaskGP(X, Y, Yvar, input_transform=Normalize(X.shape[-1], bounds=bounds.to(X)))
+
+
+def fit_default_model(
+    X: Tensor, Y: Tensor, bounds: Tensor, Yvar: Tensor | None = None, seed: int = 0
+) -> SingleTaskGP:
+    r"""Build the default model and fit it.
+
+    Args:
+        X: ``n x d`` inputs.
+        Y: ``n x 1`` outcomes.
+        bounds: The first ``2 x d`` box.
+        Yvar: ``n x 1`` observation variances, if known.
+        seed: Seed of the new starting values that a failed fit draws.
+
+    Returns:
+        The fitted model. If no fit succeeds, a warning says so and the hyper-parameters are the
+        modes of their priors.
+    """
+    model = default_model(X, Y, bounds, Yvar)
+    try:
+        with manual_seed(seed):
+            fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
+    except ModelFittingError as error:
+        warnings.warn(
+            f"The model could not be fitted ({error}); its hyper-parameters stay at the modes of "
+            "their priors for this step.",
+            BotorchWarning,
+            stacklevel=2,
+        )
+        model = default_model(X, Y, bounds, Yvar)
+        model.eval()
+    return model
 
 
 def published_model(X: Tensor, Y: Tensor) -> SingleTaskGP:

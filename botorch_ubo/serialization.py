@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import astuple
 from typing import Any
 
 import torch
@@ -10,7 +11,7 @@ from botorch.exceptions.errors import InputDataError
 from torch import Tensor
 
 from botorch_ubo.boxes import check_bounds, check_inside
-from botorch_ubo.context import BoxState
+from botorch_ubo.context import BoxState, StepRecord
 from botorch_ubo.records import Certificate, ExpansionRecord
 
 SCHEMA = 1
@@ -29,6 +30,7 @@ def state_to_dict(state: BoxState) -> dict[str, Any]:
         "fingerprint": state.fingerprint,
         "memory": dict(state.memory),
         "history": [record.to_dict() for record in state.history],
+        "trace": [list(astuple(step)) for step in state.trace],
         "certificate": None if state.certificate is None else state.certificate.to_dict(),
     }
 
@@ -66,6 +68,7 @@ def state_from_dict(values: Mapping[str, Any], hard_limits: Tensor) -> BoxState:
             fingerprint=str(values["fingerprint"]),
             memory={str(k): float(v) for k, v in values["memory"].items()},
             history=tuple(ExpansionRecord.from_dict(record) for record in values["history"]),
+            trace=tuple(_step_record(*step) for step in values["trace"]),
             certificate=None if certificate is None else Certificate.from_dict(certificate),
         )
     except InputDataError:
@@ -90,3 +93,8 @@ def _count(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise InputDataError(f"Expected a count in the state; got {value!r}.")
     return value
+
+
+def _step_record(n: Any, epsilon: Any, beta: Any, regret_bound: Any) -> StepRecord:
+    known = None if regret_bound is None else float(regret_bound)
+    return StepRecord(_count(n), float(epsilon), float(beta), known)

@@ -1,0 +1,141 @@
+"""All trials of a run as one frozen value: what was asked, what came back, in which order."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from botorch.exceptions.errors import InputDataError
+from torch import Tensor
+
+from botorch_ubo.boxes import check_inside
+from botorch_ubo.trials import COMPLETED, FAILED, PENDING, Trial, as_tensor
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """Trials in the order in which they were added; every change is a new ledger."""
+
+    trials: tuple[Trial, ...] = ()
+
+    def __len__(self) -> int:
+        """The number of trials."""
+        return len(self.trials)
+
+    @property
+    def pending(self) -> tuple[Trial, ...]:
+        """Trials without a result."""
+        return tuple(trial for trial in self.trials if trial.status == PENDING)
+
+    @property
+    def completed(self) -> tuple[Trial, ...]:
+        """Trials with a value, in the order in which the values came in."""
+        done = [trial for trial in self.trials if trial.status == COMPLETED]
+        return tuple(sorted(done, key=lambda trial: trial.order or 0))
+
+    @property
+    def failed(self) -> tuple[Trial, ...]:
+        """Trials that failed, in the order in which that was known."""
+        lost = [trial for trial in self.trials if trial.status == FAILED]
+        return tuple(sorted(lost, key=lambda trial: trial.order or 0))
+
+    def propose(self, point: Sequence[float]) -> Ledger:
+        """Add a pending trial."""
+        trial = Trial(id=len(self.trials), X=tuple(map(float, point)))
+        return Ledger((*self.trials, trial))
+
+    def complete(self, trial: Trial | int, value: float, variance: float | None) -> Ledger:
+        """Give a trial its value; NaN and infinities make it a failed one."""
+        known = self.find(trial)
+        if not math.isfinite(value):
+            return self.fail(known, f"the value is {value}")
+        self._check_variance(variance)
+        if known.status == COMPLETED:
+            if (known.value, known.variance) == (value, variance):
+                return self
+            raise InputDataError(
+                f"Expected one result for trial {known.id}; got {value} after {known.value}. Hand "
+                "in a replicate with `add_data`."
+            )
+        return self._put(known, status=COMPLETED, value=float(value), variance=variance, reason="")
+
+    def fail(self, trial: Trial | int, reason: str) -> Ledger:
+        """Declare a trial failed."""
+        known = self.find(trial)
+        if known.status == COMPLETED:
+            raise InputDataError(
+                f"Expected trial {known.id} to be pending; it is completed with {known.value}. A "
+                "result, once in, stays."
+            )
+        return self if known.status == FAILED else self._put(known, status=FAILED, reason=reason)
+
+    def find(self, trial: Trial | int) -> Trial:
+        """The trial as it is now."""
+        index = trial.id if isinstance(trial, Trial) else trial
+        same = isinstance(index, int) and 0 <= index < len(self.trials)
+        if not same or (isinstance(trial, Trial) and self.trials[index].X != trial.X):
+            raise InputDataError(
+                f"Expected a trial of this run (ids 0 to {len(self.trials) - 1}); got {trial}. "
+                "Hand in other data with `add_data`."
+            )
+        return self.trials[index]
+
+    def data(self) -> tuple[Tensor, Tensor, Tensor | None]:
+        """``n x d`` inputs, ``n x 1`` values and (if known) variances of the completed trials."""
+        done = self.completed
+        if not done:
+            raise InputDataError("Expected a completed trial; there is none yet. Call `tell`.")
+        Y = torch.tensor([[trial.value] for trial in done], dtype=torch.double)
+        if done[0].variance is None:
+            return as_tensor(done), Y, None
+        variances = torch.tensor([[trial.variance] for trial in done], dtype=torch.double)
+        return as_tensor(done), Y, variances
+
+    def failing_sides(self, at_least: int) -> list[tuple[int, int]]:
+        """``(row, dim)`` of the faces beyond whose successes so many trials failed."""
+        if not self.completed or not self.failed:
+            return []
+        good, bad = as_tensor(self.completed), as_tensor(self.failed)
+        below = (bad < good.amin(dim=0)).sum(dim=0)
+        above = (bad > good.amax(dim=0)).sum(dim=0)
+        return [(r, c) for r, c in (torch.stack([below, above]) >= at_least).nonzero().tolist()]
+
+    def to_list(self) -> list[dict[str, Any]]:
+        """The trials as JSON values."""
+        return [trial.to_dict() for trial in self.trials]
+
+    @classmethod
+    def from_list(cls, values: Sequence[Any], limits: Tensor) -> Ledger:
+        """The inverse of :meth:`to_list`, with everything checked against ``2 x d`` limits."""
+        trials = tuple(Trial.from_dict(value) for value in values)
+        orders = sorted(trial.order for trial in trials if trial.order is not None)
+        if (
+            [trial.id for trial in trials] != list(range(len(trials)))
+            or orders != list(range(len(orders)))
+            or any(len(trial.X) != limits.shape[-1] for trial in trials)
+            or len({trial.variance is None for trial in trials if trial.value is not None}) > 1
+        ):
+            raise InputDataError("Expected the trials of one run; ids, orders or sizes disagree.")
+        if trials:
+            check_inside(as_tensor(trials), limits, "the trials")
+        return cls(trials)
+
+    def _put(self, known: Trial, **changes: Any) -> Ledger:
+        if known.order is None:
+            changes["order"] = sum(trial.order is not None for trial in self.trials)
+        trial = replace(known, **changes)
+        return Ledger((*self.trials[: known.id], trial, *self.trials[known.id + 1 :]))
+
+    def _check_variance(self, variance: float | None) -> None:
+        if variance is not None and not 0 <= variance < math.inf:
+            raise InputDataError(f"Expected a finite variance >= 0; got {variance}.")
+        done = self.completed
+        if done and (done[0].variance is None) != (variance is None):
+            given = "no variance" if done[0].variance is None else "a variance"
+            raise InputDataError(
+                f"Expected {given}, as with the results so far: noise is given for all results or "
+                "learned for all."
+            )
