@@ -11,6 +11,7 @@ from botorch.fit import fit_gpytorch_mll
 from botorch.models import SingleTaskGP
 from botorch.models.transforms import Normalize
 from botorch.models.transforms.outcome import Standardize
+from botorch.models.utils.gpytorch_modules import get_covar_module_with_dim_scaled_prior
 from botorch.utils.sampling import manual_seed
 from gpytorch.constraints import Interval
 from gpytorch.kernels import RBFKernel, ScaleKernel
@@ -37,7 +38,16 @@ def default_model(X: Tensor, Y: Tensor, bounds: Tensor, Yvar: Tensor | None = No
     Returns:
         The model, not fitted yet.
     """
-    return SingleTaskGP(X, Y, Yvar, input_transform=Normalize(X.shape[-1], bounds=bounds.to(X)))
+    d = X.shape[-1]
+    return SingleTaskGP(
+        X,
+        Y,
+        Yvar,
+        # The default kernel, spelled out: SingleTaskGP then does not warn, at every step, that
+        # points have left the unit cube, which is what they are meant to do.
+        covar_module=get_covar_module_with_dim_scaled_prior(ard_num_dims=d),
+        input_transform=Normalize(d, bounds=bounds.to(X)),
+    )
 
 
 def fit_default_model(
