@@ -5,5 +5,16 @@ from botorch_ubo.acquisition.confidence import (
     LowerConfidenceBound,
     UnboundedUpperConfidenceBound,
 )
+from botorch_ubo.acquisition.penalties import HingeQuadraticPenalty, Penalty, QuadraticPenalty
+from botorch_ubo.acquisition.regularized import LogRegularizedExpectedImprovement
+from botorch_ubo.acquisition.variance_cap import VarianceCappedLogExpectedImprovement
 
-__all__ = ["LowerConfidenceBound", "UnboundedUpperConfidenceBound"]
+__all__ = [
+    "HingeQuadraticPenalty",
+    "LogRegularizedExpectedImprovement",
+    "LowerConfidenceBound",
+    "Penalty",
+    "QuadraticPenalty",
+    "UnboundedUpperConfidenceBound",
+    "VarianceCappedLogExpectedImprovement",
+]

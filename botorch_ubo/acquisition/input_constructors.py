@@ -5,17 +5,31 @@ The registry is keyed by the exact class, so a subclass of BoTorch's needs its o
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from typing import Any
 
-from botorch.acquisition.input_constructors import acqf_input_constructor
+import torch
+from botorch.acquisition.input_constructors import (
+    acqf_input_constructor,
+    construct_inputs_best_f,
+)
 from botorch.acquisition.objective import PosteriorTransform
 from botorch.models.model import Model
+from botorch.utils.datasets import SupervisedDataset
+from gpytorch.models import ExactGP
 from torch import Tensor
 
 from botorch_ubo.acquisition.confidence import (
     LowerConfidenceBound,
     UnboundedUpperConfidenceBound,
 )
+from botorch_ubo.acquisition.penalties import HingeQuadraticPenalty, Penalty
+from botorch_ubo.acquisition.regularized import LogRegularizedExpectedImprovement
+from botorch_ubo.acquisition.variance_cap import VarianceCappedLogExpectedImprovement
+from botorch_ubo.boxes import to_model_space
+from botorch_ubo.posterior import summarize_posterior
+
+TrainingData = SupervisedDataset | dict[Hashable, SupervisedDataset]
 
 
 @acqf_input_constructor(UnboundedUpperConfidenceBound, LowerConfidenceBound)
@@ -42,3 +56,62 @@ def construct_inputs_confidence_bound(
         "beta": beta,
         "maximize": maximize,
     }
+
+
+@acqf_input_constructor(LogRegularizedExpectedImprovement)
+def construct_inputs_regularized(
+    model: ExactGP,
+    training_data: TrainingData,
+    bounds: Sequence[tuple[float, float]],
+    posterior_transform: PosteriorTransform | None = None,
+    best_f: float | Tensor | None = None,
+    maximize: bool = True,
+    penalty: type[Penalty] = HingeQuadraticPenalty,
+    variant: str = "target",
+) -> dict[str, Any]:
+    r"""Construct kwargs for regularised expected improvement.
+
+    Args:
+        model: The model to be used in the acquisition function.
+        training_data: Dataset(s) used to train the model, for the default of ``best_f``.
+        bounds: One ``(lower, upper)`` pair per dimension, from which the penalty is built.
+        posterior_transform: The posterior transform to be used in the acquisition function.
+        best_f: Threshold above (or below) which improvement is defined.
+        maximize: If True, consider the problem a maximization problem.
+        penalty: Class of the penalty.
+        variant: How the penalty enters, ``"target"`` or ``"prior_mean"``.
+
+    Returns:
+        A dict mapping kwarg names of the constructor to values.
+    """
+    box = torch.tensor(bounds).T.to(model.train_targets)
+    inputs = construct_inputs_best_f(model, training_data, posterior_transform, best_f, maximize)
+    built = penalty.from_bounds(to_model_space(model, box).reshape(box.shape))
+    return {**inputs, "penalty": built, "variant": variant}
+
+
+@acqf_input_constructor(VarianceCappedLogExpectedImprovement)
+def construct_inputs_variance_cap(
+    model: ExactGP,
+    training_data: TrainingData,
+    posterior_transform: PosteriorTransform | None = None,
+    best_f: float | Tensor | None = None,
+    maximize: bool = True,
+    variance_cap: float = 0.632,
+) -> dict[str, Any]:
+    r"""Construct kwargs for variance-capped expected improvement.
+
+    Args:
+        model: The model to be used in the acquisition function.
+        training_data: Dataset(s) used to train the model, for the default of ``best_f``.
+        posterior_transform: The posterior transform to be used in the acquisition function.
+        best_f: Threshold above (or below) which improvement is defined.
+        maximize: If True, consider the problem a maximization problem.
+        variance_cap: The cap as a fraction of the prior variance.
+
+    Returns:
+        A dict mapping kwarg names of the constructor to values.
+    """
+    inputs = construct_inputs_best_f(model, training_data, posterior_transform, best_f, maximize)
+    prior = summarize_posterior(model, posterior_transform).sigma_at_infinity.square().mean()
+    return {**inputs, "max_variance": variance_cap * float(prior)}
