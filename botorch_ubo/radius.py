@@ -76,8 +76,8 @@ def theorem_radius(summary: PosteriorSummary, epsilon: float, beta: float) -> Ra
     log_floor = log_variance + LOG_UNIT_CORRELATION
     log_gamma = torch.minimum(gamma_mean, gamma_variance).log()
     log_gamma = torch.minimum(log_gamma, log_floor)
-    reach = _reach(summary, log_gamma)  # S x M x d
-    lengthscales = _reach(summary, log_floor)
+    reach = half_widths_at(summary, log_gamma)  # S x M x d
+    lengthscales = half_widths_at(summary, log_floor)
     # The member and output that reaches furthest (in its own length-scales) names the term.
     flat = int((reach / lengthscales).amax(dim=-1).argmax())
     return Radius(
@@ -103,8 +103,8 @@ def check_epsilon(epsilon: float, root_beta: float, theta: float) -> None:
         )
 
 
-def _reach(summary: PosteriorSummary, log_level: Tensor) -> Tensor:
-    """``S x M x d`` half-widths for ``S x M`` levels."""
+def half_widths_at(summary: PosteriorSummary, log_level: Tensor) -> Tensor:
+    """``S x M x d`` half-widths beyond which the kernels stay below ``S x M`` levels."""
     batch_shape = summary.kernel.batch_shape
     with torch.no_grad():
         level = log_level.reshape(batch_shape) if batch_shape else log_level

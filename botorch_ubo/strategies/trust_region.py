@@ -1,0 +1,121 @@
+r"""TuRBO-1 without the clamp: a trust region around the incumbent that may leave the first box.
+
+The length, in sides of the first box, doubles after successes in a row and halves after failures
+in a row [Eriksson2019]_. It is a fold over the observations, so the strategy needs no memory.
+
+NOTE: Differences from the reference implementation, for a space without bounds: nothing is
+clipped to the first box; the length may grow to 16 sides, not 1.6, and doubles after 2 successes,
+not 3; a collapsed region starts again at the incumbent, not in the first box, and keeps its data.
+
+References:
+.. [Eriksson2019]
+    D. Eriksson, M. Pearce, J. R. Gardner, R. Turner, and M. Poloczek. Scalable Global Optimization
+    via Local Bayesian Optimization. Advances in Neural Information Processing Systems 32, 2019.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from botorch.exceptions.errors import BotorchError
+
+from botorch_ubo.boxes import from_model_space
+from botorch_ubo.context import Context
+from botorch_ubo.strategies.base import Proposal, Strategy
+
+
+@dataclass(frozen=True)
+class TrustRegionState:
+    """Length of the trust region, and successes and failures in a row."""
+
+    length: float
+    successes: int = 0
+    failures: int = 0
+
+
+@dataclass(frozen=True)
+class TrustRegionBox(Strategy):
+    r"""``incumbent_j +- w_j L/2`` sides, ``w`` the length-scales normalised to product 1.
+
+    Args:
+        length: First length, in sides of the first box.
+        length_min: Length below which the region starts again.
+        length_max: Largest length.
+        success_tolerance: Successes in a row after which the length doubles.
+        failure_tolerance: Failures in a row after which it halves; ``max(4, d)`` by default.
+        min_improvement: Improvement that counts as a success, relative to the best value.
+    """
+
+    nested: ClassVar[bool] = False
+
+    length: float = 0.8
+    length_min: float = 0.5**7
+    length_max: float = 16.0
+    success_tolerance: int = 2
+    failure_tolerance: int | None = None
+    min_improvement: float = 1e-3
+
+    def __post_init__(self) -> None:
+        """Validate."""
+        if not 0 < self.length_min <= self.length <= self.length_max:
+            raise BotorchError(
+                "Expected 0 < length_min <= length <= length_max; got "
+                f"{self.length_min}, {self.length}, {self.length_max}."
+            )
+        if self.success_tolerance < 1 or (self.failure_tolerance or 1) < 1:
+            raise BotorchError(
+                "Expected tolerances of at least 1; got "
+                f"success_tolerance={self.success_tolerance}, "
+                f"failure_tolerance={self.failure_tolerance}."
+            )
+
+    def propose(self, context: Context) -> Proposal:
+        """See :class:`Strategy`."""
+        sign = 1 if context.settings.maximize else -1
+        start = context.n if context.state.num_initial is None else context.state.num_initial
+        state = self.fold((sign * context.Y).tolist(), start, context.X.shape[-1])
+        first = context.to_model(context.state.initial_bounds)
+        sides = first[1] - first[0]
+        weights = context.radius.lengthscales / sides
+        weights = weights / weights.log().mean().exp()
+        half = state.length / 2 * weights * sides
+        center = context.summary.X[context.incumbent]
+        box = torch.stack([center - half, center + half])
+        details = {
+            "length": state.length,
+            "successes": state.successes,
+            "failures": state.failures,
+        }
+        return Proposal(bounds=from_model_space(context.model, box).cpu(), details=details)
+
+    def fold(self, Y: Sequence[float], num_initial: int, d: int) -> TrustRegionState:
+        r"""Run the counters over the observations.
+
+        Args:
+            Y: All observations in order, to be maximised.
+            num_initial: How many of them came before the first step.
+            d: The number of dimensions.
+
+        Returns:
+            The state after the last observation.
+        """
+        patience = max(4, d) if self.failure_tolerance is None else self.failure_tolerance
+        state, best = TrustRegionState(self.length), max(Y[:num_initial])
+        for y in Y[num_initial:]:
+            state = self._count(state, y > best + self.min_improvement * abs(best), patience)
+            best = max(best, y)
+        return state
+
+    def _count(self, state: TrustRegionState, success: bool, patience: int) -> TrustRegionState:
+        """One observation."""
+        successes = state.successes + 1 if success else 0
+        failures = 0 if success else state.failures + 1
+        if successes == self.success_tolerance:
+            return TrustRegionState(min(2 * state.length, self.length_max))
+        if failures == patience:
+            half = state.length / 2
+            return TrustRegionState(half if half >= self.length_min else self.length)
+        return TrustRegionState(state.length, successes, failures)
