@@ -106,6 +106,42 @@ class PublishedBeta(BetaSchedule):
 
 
 @dataclass(frozen=True)
+class HyperharmonicBeta(BetaSchedule):
+    r"""``beta_t`` of HuBO [TranThe2020]_, for a box that moves at every step.
+
+    ``2 log(4 pi_t / delta) + 4 sum_j log max(1, d t b_j w_j sqrt(log(4 d a / delta)))`` with
+    ``pi_t = pi^2 t^2 / 6``, times ``scale``. Here ``t`` counts from the start of the run, not from
+    the last move: see :func:`botorch_ubo.factories.ucb_of_run`.
+
+    NOTE: Whether the published experiments scaled the theory's value is not known; 1/5 keeps the
+    comparison with the other upper confidence bounds fair.
+
+    References:
+    .. [TranThe2020]
+        H. Tran-The, S. Gupta, S. Rana, H. Ha, and S. Venkatesh. Sub-linear Regret Bounds for
+        Bayesian Optimisation in Unknown Search Spaces. Advances in Neural Information Processing
+        Systems 33, 2020.
+    """
+
+    delta: float = 0.1
+    scale: float = 0.2
+
+    def __post_init__(self) -> None:
+        """Validate."""
+        TheoremBeta(self.delta, self.scale)
+
+    def __call__(self, t: int, sides: Tensor, summary: PosteriorSummary) -> float:
+        """See :class:`BetaSchedule`; ``t`` is the step of the run."""
+        d = sides.numel()
+        lipschitz = math.sqrt(2) * derivative_scales(summary)
+        grid = d * t * lipschitz * sides.to(lipschitz) * math.sqrt(math.log(4 * d / self.delta))
+        theory = 2 * math.log(4 * math.pi**2 * t**2 / (6 * self.delta)) + 4 * float(
+            grid.clamp_min(1).log().sum()
+        )
+        return self.scale * theory
+
+
+@dataclass(frozen=True)
 class ConstantBeta(BetaSchedule):
     """The same ``beta`` at every step."""
 
