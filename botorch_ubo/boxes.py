@@ -160,9 +160,9 @@ def contains(box: Tensor, X: Tensor) -> Tensor:
 
 
 def fit_inside(box: Tensor, limits: Tensor) -> Tensor:
-    """Move a box so that its centre is within the limits, then cut off what is beyond them."""
+    """Move a box (``... x 2 x d``) so that its centre is within limits, then cut off the rest."""
     limits = limits.to(box)
-    center = box.mean(dim=0)
+    center = box.mean(dim=-2, keepdim=True)
     return clip(box + (center.clamp(limits[0], limits[1]) - center), limits)
 
 
@@ -183,8 +183,13 @@ def to_model_space(model: ExactGP, X: Tensor) -> Tensor:
 
 
 def from_model_space(model: ExactGP, X: Tensor) -> Tensor:
-    """The inverse of :func:`to_model_space`; overflow is brought back to the largest float."""
+    """The inverse of :func:`to_model_space`; over- and underflow go to the nearest usable float."""
     transform = getattr(model, "input_transform", None)
-    raw = X if transform is None else transform.untransform(X)
-    big = torch.finfo(raw.dtype).max / 4  # a side of the box must not overflow either
-    return raw.nan_to_num(nan=math.nan, posinf=big, neginf=-big)
+    limits = torch.finfo(X.dtype)
+    raw = X
+    if transform is not None:
+        raw = transform.untransform(X)
+        # 10^x is zero 324 decades down, and zero has no logarithm to come back by
+        raw = torch.where(transform.transform(raw).isneginf(), limits.tiny, raw)
+    big = limits.max / 4  # a side of the box must not overflow either
+    return raw.clamp(-big, big)

@@ -9,6 +9,7 @@ same number of samples and restarts as a stock call, so at the same cost.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 
 import torch
@@ -115,7 +116,10 @@ def _maximize_one(
         options=settings.options,
     )
     for i, box in enumerate(boxes):
-        with manual_seed(seed + 7919 * i):
+        with manual_seed(seed + 7919 * i), warnings.catch_warnings():
+            # On a plateau or at a kink a line search may end abnormally: one restart is lost, not
+            # the search, and the best of all restarts is returned.
+            warnings.filterwarnings("ignore", "Optimization failed in", RuntimeWarning)
             starts = draw_starts(acq_function, box, neighborhood, seed + 7919 * i, share)
             X, value = optimize_acqf(
                 acq_function,

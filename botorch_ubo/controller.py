@@ -13,9 +13,8 @@ from dataclasses import replace
 from typing import Any
 
 import torch
-from botorch.acquisition import qUpperConfidenceBound
 from botorch.acquisition.acquisition import AcquisitionFunction
-from botorch.acquisition.objective import PosteriorTransform, ScalarizedPosteriorTransform
+from botorch.acquisition.objective import PosteriorTransform
 from botorch.exceptions.errors import (
     BotorchTensorDimensionError,
     InputDataError,
@@ -32,6 +31,7 @@ from botorch_ubo.boxes import (
     check_bounds,
     check_inside,
     clip,
+    fit_inside,
     parse_hard_limits,
 )
 from botorch_ubo.candidates import SearchSettings, maximize_acquisition
@@ -44,6 +44,7 @@ from botorch_ubo.context import (
     training_inputs,
 )
 from botorch_ubo.expansion import OnExpand, expand
+from botorch_ubo.factories import q_ucb
 from botorch_ubo.posterior import check_model
 from botorch_ubo.records import Certificate, ExpansionRecord
 from botorch_ubo.serialization import state_from_dict, state_to_dict
@@ -226,6 +227,7 @@ class ExpandingBounds:
         acq_function: AcquisitionFunction | Callable[[Model], AcquisitionFunction] | None = None,
         q: int = 1,
         X_pending: Tensor | None = None,
+        within: Tensor | None = None,
     ) -> Tensor:
         r"""Update the box and maximise an acquisition function in it.
 
@@ -237,6 +239,8 @@ class ExpandingBounds:
                 function with ``X_pending``; by default the constructor's ``batch_acquisition``.
             X_pending: ``m x d`` points that are being evaluated. They keep candidates away, but
                 neither move the box nor count for the trigger.
+            within: A ``2 x d`` box, infinite on free sides, that this search is to stay in
+                besides; the box itself is left alone.
 
         Returns:
             A ``q x d`` tensor of candidates in the model's dtype and device. Asked again with
@@ -246,12 +250,15 @@ class ExpandingBounds:
             raise InputDataError(f"Expected q >= 1; got {q}.")
         _, context = self._step(model)
         batch = q > 1 or X_pending is not None
-        if acq_function is None and self.acquisition is None and not batch:
+        if acq_function is None and self.acquisition is None and not batch and within is None:
             X, _ = context.ucb_maximizer
             X = self.strategy.refine(context, X)
         else:
             acqf = self._build(acq_function, context, batch)
-            X = self._maximize(acqf, context, q, X_pending)
+            boxes = context.search_boxes
+            if within is not None:
+                boxes = fit_inside(boxes, within)
+            X = self._maximize(acqf, context, boxes, q, X_pending)
         return clip(X, cast_inward(self.settings.hard_limits, X))
 
     def context(self, model: ExactGP) -> Context:
@@ -359,14 +366,15 @@ class ExpandingBounds:
                 "q-acquisition such as qLogExpectedImprovement, or ask for one point with none "
                 "pending."
             )
-        transform = self.settings.posterior_transform
-        if not self.settings.maximize:
-            weights = context.summary.weights.to(context.model.train_targets)
-            transform = ScalarizedPosteriorTransform(-weights, -context.summary.offset)
-        return qUpperConfidenceBound(context.model, context.beta, posterior_transform=transform)
+        return q_ucb(context)
 
     def _maximize(
-        self, acqf: AcquisitionFunction, context: Context, q: int, X_pending: Tensor | None
+        self,
+        acqf: AcquisitionFunction,
+        context: Context,
+        boxes: Tensor,
+        q: int,
+        X_pending: Tensor | None,
     ) -> Tensor:
         before = getattr(acqf, "X_pending", None)
         if X_pending is not None:
@@ -378,7 +386,7 @@ class ExpandingBounds:
             acqf.set_X_pending(X_pending)
         try:
             X, _ = maximize_acquisition(
-                acqf, context.search_boxes, context.neighborhood, q, context.seed,
+                acqf, boxes, context.neighborhood, q, context.seed,
                 self.settings.search,
             )  # fmt: skip
         finally:

@@ -103,6 +103,23 @@ class Ledger:
         above = (bad > good.amax(dim=0)).sum(dim=0)
         return [(r, c) for r, c in (torch.stack([below, above]) >= at_least).nonzero().tolist()]
 
+    def safe_region(self, at_least: int) -> Tensor | None:
+        """``2 x d`` box that ends halfway to the nearest failure on each failing side.
+
+        A success there moves it outward again, another failure halves the gap: the edge of what
+        works is found by bisection. ``None`` if no side is failing.
+        """
+        sides = self.failing_sides(at_least)
+        if not sides:
+            return None
+        good, bad = as_tensor(self.completed), as_tensor(self.failed)
+        region = good.new_tensor([[-math.inf], [math.inf]]).repeat(1, good.shape[-1])
+        for row, dim in sides:
+            edge = good[:, dim].min() if row == 0 else good[:, dim].max()
+            beyond = bad[:, dim][bad[:, dim] < edge if row == 0 else bad[:, dim] > edge]
+            region[row, dim] = (edge + (beyond.max() if row == 0 else beyond.min())) / 2
+        return region
+
     def to_list(self) -> list[dict[str, Any]]:
         """The trials as JSON values."""
         return [trial.to_dict() for trial in self.trials]

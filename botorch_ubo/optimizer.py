@@ -259,7 +259,8 @@ class UnboundedOptimizer:
     def _suggest(self, ledger: Ledger, count: int) -> list[list[float]]:
         repelling = [*ledger.pending, *ledger.failed[-_MAX_REPELLING:]]
         X_pending = as_tensor(repelling) if repelling else None
-        X = self.box.suggest(self.fit(), q=count, X_pending=X_pending)
+        within = ledger.safe_region(_FAILURES_THAT_STOP_GROWTH)
+        X = self.box.suggest(self.fit(), q=count, X_pending=X_pending, within=within)
         return X.to("cpu", torch.double).tolist()
 
     def _initial_point(self, index: int) -> list[float]:

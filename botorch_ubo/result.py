@@ -8,14 +8,14 @@ import torch
 from gpytorch.models import ExactGP
 from torch import Tensor
 
-from botorch_ubo.boxes import contains
+from botorch_ubo.boxes import contains, hull
 from botorch_ubo.controller import ExpandingBounds
 from botorch_ubo.ledger import Ledger
 from botorch_ubo.records import Certificate, ExpansionRecord
 from botorch_ubo.trials import FAILED, Trial
 
 _NEAR = 0.01  # of a side: closer than this to a hard limit counts as being at it
-_LATE = 0.8  # of the evaluations: a box that moved after this was still expanding
+_LATE = 0.8  # of the evaluations: a best point found after this, further out, is still on its way
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,50 +101,47 @@ def summarize_run(
         bounds=bounds,
         hard_limits=limits,
         stopped_because=stopped_because,
-        advice=advise(X[best], initial, bounds, limits, box.history, len(done)),
+        advice=advise(X, best, initial, bounds, limits),
     )
 
 
 def advise(
-    best: Tensor,
+    X: Tensor,
+    best: int,
     initial_bounds: Tensor,
     bounds: Tensor,
     limits: Tensor,
-    expansions: tuple[ExpansionRecord, ...],
-    num_observations: int,
 ) -> str:
     r"""Say in words what the run tells about the box.
 
     Args:
-        best: The ``d``-dim best point.
+        X: ``n x d`` evaluations in the order in which they came in.
+        best: Index of the best.
         initial_bounds: The user's ``2 x d`` box.
         bounds: The last ``2 x d`` box.
         limits: ``2 x d`` hard limits.
-        expansions: The moves of the box.
-        num_observations: Completed evaluations.
 
     Returns:
         One or more sentences.
     """
-    sentences = []
-    sides = bounds[1] - bounds[0]
-    for row, name in enumerate(("lower", "upper")):
-        for dim in ((best - limits[row]).abs() <= _NEAR * sides).nonzero().flatten().tolist():
-            sentences.append(
-                f"stopped by the hard limit on dimension {dim}, {name} side: relax it if it is not "
-                "physical"
-            )
-    moved = [record for record in expansions if record.new_bounds != record.old_bounds]
-    if contains(initial_bounds, best) and not sentences:
-        sentences.append("your box was enough: the best point lies in it")
-    elif not contains(initial_bounds, best):
-        outside = ((best < initial_bounds[0]) | (best > initial_bounds[1])).nonzero().flatten()
-        sentences.append(
-            "your box was too small: the best point lies outside it in dimension(s) "
-            f"{outside.tolist()}"
-        )
-        at_edge = (torch.minimum(best - bounds[0], bounds[1] - best) <= _NEAR * sides).any()
-        late = bool(moved) and moved[-1].num_observations >= _LATE * num_observations
-        if late or (bool(at_edge) and len(sentences) == 1):
-            sentences.append("still expanding when the budget ended: more evaluations may pay")
+    point = X[best]
+    near = _NEAR * (bounds[1] - bounds[0])
+    at_limit = [
+        f"stopped by the hard limit on dimension {dim}, {name} side: relax it if it is not physical"
+        for row, name in enumerate(("lower", "upper"))
+        for dim in ((point - limits[row]).abs() <= near).nonzero().flatten().tolist()
+    ]
+    outside = ((point < initial_bounds[0]) | (point > initial_bounds[1])).nonzero().flatten()
+    at_edge = ((point - bounds).abs() <= near).any() and not at_limit
+    late = best >= _LATE * len(X)
+    further = late and not contains(hull(initial_bounds, X[: int(_LATE * len(X))]), point)
+    if outside.numel():
+        where = "your box was too small: the best point lies outside it in dimension(s) "
+        sentences = [where + f"{outside.tolist()}", *at_limit]
+    elif at_edge:
+        sentences = ["the best point lies on the edge of the box: let it grow"]
+    else:
+        sentences = at_limit or ["your box was enough: the best point lies in it"]
+    if outside.numel() and (at_edge or further):
+        sentences.append("still expanding when the budget ended: more evaluations may pay")
     return "; ".join(sentences)
