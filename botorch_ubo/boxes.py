@@ -160,10 +160,12 @@ def contains(box: Tensor, X: Tensor) -> Tensor:
 
 
 def fit_inside(box: Tensor, limits: Tensor) -> Tensor:
-    """Move a box (``... x 2 x d``) so that its centre is within limits, then cut off the rest."""
+    """Cut a ``... x 2 x d`` box to limits; move one of which nothing would be left."""
     limits = limits.to(box)
+    cut = clip(box, limits)
     center = box.mean(dim=-2, keepdim=True)
-    return clip(box + (center.clamp(limits[0], limits[1]) - center), limits)
+    moved = clip(box + (center.clamp(limits[0], limits[1]) - center), limits)
+    return torch.where(cut[..., :1, :] < cut[..., 1:, :], cut, moved)
 
 
 def cast_inward(box: Tensor, like: Tensor) -> Tensor:

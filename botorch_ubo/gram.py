@@ -17,7 +17,7 @@ def train_covariance(model: ExactGP) -> Tensor:
             model = copy.deepcopy(model).double()
         X = model.train_inputs[0]
         covariance: Tensor = model.likelihood(model.forward(X), [X]).covariance_matrix
-        return covariance
+        return covariance.detach()
 
 
 def solve_gram(covariance: Tensor, values: Tensor) -> Tensor:

@@ -1,0 +1,249 @@
+r"""A conformance suite for strategies, ours or a third party's (needs pytest).
+
+A subclass says how to build a controller with the strategy, and inherits the tests:
+
+    >>> class TestMine(StrategyConformance):
+    >>>     def make(self, bounds, **kwargs):
+    >>>         return ExpandingBounds(bounds, strategy=Mine(), trigger=Always(), **kwargs)
+
+The models have hyper-parameters at their initial values: the suite is about boxes, not fits.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from typing import Any
+from unittest import mock
+
+import pytest
+import torch
+from botorch.generation import gen
+from botorch.models import SingleTaskGP
+from botorch.models.transforms import Normalize
+from botorch.models.transforms.input import ChainedInputTransform, Log10
+from torch import Tensor
+
+from botorch_ubo.boxes import contains
+from botorch_ubo.controller import ExpandingBounds
+from botorch_ubo.models import default_model
+
+_SEARCH: dict[str, Any] = {"num_restarts": 2, "raw_samples": 32}
+
+
+class StrategyConformance:
+    """What every strategy must do; inherit, and override :meth:`make`."""
+
+    steps = 3
+
+    def make(self, bounds: Tensor, **kwargs: Any) -> ExpandingBounds:
+        r"""Build a controller that uses the strategy, with its trigger and acquisition function.
+
+        Args:
+            bounds: The first ``2 x d`` box.
+            kwargs: To be passed on to ``ExpandingBounds``.
+        """
+        raise NotImplementedError(
+            f"Expected {type(self).__name__} to say how a controller with its strategy is built; "
+            "override `make(bounds, **kwargs)`."
+        )
+
+    def must_contain(self, box: ExpandingBounds, X: Tensor, Y: Tensor) -> Tensor:
+        r"""Points that the box must contain at any time.
+
+        Args:
+            box: The controller.
+            X: ``n x d`` data.
+            Y: ``n x 1`` observations, to be maximised.
+
+        Returns:
+            A ``k x d`` tensor: by default the first box if boxes are nested, else the incumbent.
+        """
+        return box.initial_bounds if box.strategy.nested else X[Y.argmax()].unsqueeze(0)
+
+    @pytest.mark.parametrize("d", [1, 2, 10])
+    def test_box_is_finite_ordered_and_contains_what_it_must(self, d: int) -> None:
+        bounds, X, Y = make_data(d)
+        box = self.make(bounds, **_SEARCH)
+        for X, Y, model in run(box, X, Y, self.steps):
+            assert box.bounds.isfinite().all()
+            assert (box.bounds[0] < box.bounds[1]).all()
+            before = X[:-1], Y[:-1]  # the last point was suggested from this box
+            slack = 1e-9 * (box.bounds[1] - box.bounds[0])
+            loose = box.bounds + torch.stack([-slack, slack])
+            assert contains(loose, self.must_contain(box, *before)).all()
+            region = box.context(model).search_boxes.reshape(-1, 2, d)
+            assert all(contains(loose, part).all() for part in region)
+            assert any(contains(part, X[-1]) for part in region)
+
+    @pytest.mark.parametrize("d", [1, 3])
+    def test_hard_limits_are_never_crossed(self, d: int) -> None:
+        bounds, X, Y = make_data(d)
+        limits = bounds + torch.tensor([[-0.1], [0.2]]).to(bounds)
+        box = self.make(bounds, hard_limits=limits, **_SEARCH)
+        for X, _, model in run(box, X, Y, self.steps):
+            region = box.context(model).search_boxes.reshape(-1, d)
+            for points in (box.bounds, region, X):
+                assert contains(limits, points).all()
+
+    @pytest.mark.parametrize("dtype", [torch.float, torch.double])
+    def test_dtype_and_device_are_kept(self, dtype: torch.dtype) -> None:
+        for device in available_devices():
+            bounds, X, Y = (tensor.to(device, dtype) for tensor in make_data(2))
+            box = self.make(bounds, **_SEARCH)
+            with _without_view_writes() if device == "simgpu" else nullcontext():
+                for X, _, _ in run(box, X, Y, 2):
+                    for tensor in (box.bounds, X):
+                        assert tensor.dtype == dtype
+                        assert tensor.device.type == device
+
+    def test_runs_repeat(self) -> None:
+        bounds, X, Y = make_data(2)
+        generator = torch.get_rng_state()
+        finals = []
+        for _ in range(2):
+            box = self.make(bounds, seed=5, **_SEARCH)
+            for final, _, model in run(box, X, Y, self.steps):
+                assert torch.equal(box.suggest(model), final[-1:])  # asked again, answers the same
+            finals.append(final)
+        assert torch.equal(*finals)
+        assert torch.equal(torch.get_rng_state(), generator)
+
+    def test_state_survives_json(self) -> None:
+        bounds, X, Y = make_data(2)
+        box, other = self.make(bounds, **_SEARCH), self.make(bounds, **_SEARCH)
+        for X, Y, model in run(box, X, Y, self.steps):
+            other.load_state_dict(json.loads(json.dumps(box.state_dict())))
+            assert torch.equal(other.bounds, box.bounds)
+            assert torch.equal(other.suggest(model), X[-1:])
+        model = make_model(X, Y, bounds)
+        assert torch.equal(other.suggest(model), box.suggest(model))
+        assert other.state_dict() == box.state_dict()
+
+    def test_noisy_and_duplicate_data(self) -> None:
+        bounds, X, Y = make_data(2, noise=0.5)
+        X = torch.cat([X, X[:3], X[:1], X[:1]])
+        Y = torch.cat([Y, Y[:3] + 0.5, Y[:1], Y[:1]])
+        box = self.make(bounds, **_SEARCH)
+        for X, Y, _ in run(box, X, Y, self.steps):
+            assert box.bounds.isfinite().all()
+            assert (box.bounds[0] < box.bounds[1]).all()
+            assert X.isfinite().all()
+
+    def test_minimising_the_negative_is_the_same(self) -> None:
+        bounds, X, Y = make_data(2)
+        up = self.make(bounds, **_SEARCH)
+        down = self.make(bounds, maximize=False, **_SEARCH)
+        for X, Y, _ in run(up, X, Y, self.steps):
+            down.update(make_model(X[:-1], -Y[:-1], bounds))
+            assert torch.allclose(up.bounds, down.bounds, rtol=1e-6, atol=1e-6)
+
+    def test_strategy_remembers_nothing(self) -> None:
+        bounds, X, Y = make_data(2)
+        box = self.make(bounds, **_SEARCH)
+        context = box.context(make_model(X, Y, bounds))
+        before = copy.deepcopy(vars(box.strategy))
+        first = box.strategy.propose(context)
+        for _ in run(box, X, Y, self.steps):
+            pass
+        again = box.strategy.propose(context)
+        assert vars(box.strategy) == before
+        assert torch.equal(first.bounds, again.bounds)
+
+    def test_logarithmic_inputs_stay_positive(self) -> None:
+        bounds, X, Y = make_data(2)
+        bounds, X = 10**bounds, 10**X
+        limits = {0: (None, float(1.05 * bounds[1, 0]))}
+        box = self.make(bounds, hard_limits=limits, **_SEARCH)
+        for X, _, _ in run(box, X, Y, self.steps, make_log_model):
+            assert (box.bounds[0] > 0).all()
+            assert (box.bounds[0] < box.bounds[1]).all()
+            assert box.bounds.isfinite().all()
+            assert (X > 0).all()
+
+    def test_several_points_and_pending_ones(self) -> None:
+        bounds, X, Y = make_data(2)
+        box = self.make(bounds, **_SEARCH)
+        model = make_model(X, Y, bounds)
+        first = box.suggest(model, q=2)
+        assert first.shape == (2, 2)
+        assert not torch.equal(first[0], first[1])
+        pending = box.suggest(model, X_pending=first)
+        assert contains(box.bounds, torch.cat([first, pending])).all()
+
+
+def make_data(d: int, noise: float = 0.0) -> tuple[Tensor, Tensor, Tensor]:
+    """A first box with sides 2, 3, ..., and ``3 d`` smooth observations in it."""
+    generator = torch.Generator().manual_seed(d)
+    upper = 1 + torch.arange(d, dtype=torch.double)
+    bounds = torch.stack([torch.full_like(upper, -1.0), upper])
+    uniform = torch.rand(3 * d, d, generator=generator, dtype=torch.double)
+    X = bounds[0] + (bounds[1] - bounds[0]) * uniform
+    error = torch.randn(3 * d, 1, generator=generator, dtype=torch.double)
+    return bounds, X, objective(X) + noise * error
+
+
+def objective(X: Tensor) -> Tensor:
+    """A smooth hill with its top on the edge of the first boxes, ``n x 1``."""
+    return (-(X - 1).square().mean(dim=-1, keepdim=True) / 4).exp()
+
+
+def make_model(X: Tensor, Y: Tensor, bounds: Tensor) -> SingleTaskGP:
+    """The default model, hyper-parameters at their initial values, in evaluation mode."""
+    model = default_model(X, Y, bounds)
+    model.eval()
+    return model
+
+
+def make_log_model(X: Tensor, Y: Tensor, bounds: Tensor) -> SingleTaskGP:
+    """The same on logarithms of the inputs."""
+    d = X.shape[-1]
+    transform = ChainedInputTransform(
+        log=Log10(indices=list(range(d))), unit=Normalize(d, bounds=bounds.log10())
+    )
+    model = SingleTaskGP(X, Y, input_transform=transform)
+    model.eval()
+    return model
+
+
+def run(
+    box: ExpandingBounds,
+    X: Tensor,
+    Y: Tensor,
+    steps: int,
+    build: Callable[[Tensor, Tensor, Tensor], SingleTaskGP] = make_model,
+) -> Iterator[tuple[Tensor, Tensor, SingleTaskGP]]:
+    r"""Run some steps.
+
+    Yields:
+        All data, the newest last, and the model from which the newest point was suggested.
+    """
+    for _ in range(steps):
+        model = build(X, Y, box.initial_bounds)
+        x = box.suggest(model)
+        X, Y = torch.cat([X, x]), torch.cat([Y, objective(x)])
+        yield X, Y, model
+
+
+def available_devices() -> list[str]:
+    """The CPU, CUDA where there is one, and a pretend accelerator where one is registered."""
+    devices = ["cpu"]
+    if torch.cuda.is_available():
+        devices.append("cuda")
+    if torch._C._get_privateuse1_backend_name() == "simgpu":
+        devices.append("simgpu")
+    return devices
+
+
+@contextmanager
+def _without_view_writes() -> Iterator[None]:
+    """Patch out the one in-place write into a view whose gradient ``simgpu`` does not model."""
+    original = gen.fix_features
+
+    def fix_features(X: Tensor, fixed_features: Any = None, **kwargs: Any) -> Tensor:
+        return original(X, fixed_features, **kwargs) if fixed_features else X
+
+    with mock.patch.object(gen, "fix_features", fix_features):
+        yield
