@@ -340,7 +340,7 @@ def _draw_limits(ax: Axes, limits: Tensor, vertical: bool) -> None:
 def _whole_numbers(axis: Any) -> None:
     from matplotlib.ticker import MaxNLocator
 
-    axis.set_major_locator(MaxNLocator(integer=True))
+    axis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
 
 
 def _legend(ax: Axes) -> None:
