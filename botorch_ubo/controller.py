@@ -44,7 +44,7 @@ from botorch_ubo.context import (
     training_inputs,
 )
 from botorch_ubo.expansion import OnExpand, expand
-from botorch_ubo.factories import q_ucb
+from botorch_ubo.factories import q_ucb, repelled
 from botorch_ubo.posterior import check_model
 from botorch_ubo.records import Certificate, ExpansionRecord
 from botorch_ubo.serialization import state_from_dict, state_to_dict
@@ -227,6 +227,7 @@ class ExpandingBounds:
         acq_function: AcquisitionFunction | Callable[[Model], AcquisitionFunction] | None = None,
         q: int = 1,
         X_pending: Tensor | None = None,
+        X_avoid: Tensor | None = None,
         within: Tensor | None = None,
     ) -> Tensor:
         r"""Update the box and maximise an acquisition function in it.
@@ -239,6 +240,7 @@ class ExpandingBounds:
                 function with ``X_pending``; by default the constructor's ``batch_acquisition``.
             X_pending: ``m x d`` points that are being evaluated. They keep candidates away, but
                 neither move the box nor count for the trigger.
+            X_avoid: ``m x d`` points, such as failed evaluations, to keep away from.
             within: A ``2 x d`` box, infinite on free sides, that this search is to stay in
                 besides; the box itself is left alone.
 
@@ -250,11 +252,14 @@ class ExpandingBounds:
             raise InputDataError(f"Expected q >= 1; got {q}.")
         _, context = self._step(model)
         batch = q > 1 or X_pending is not None
-        if acq_function is None and self.acquisition is None and not batch and within is None:
+        plain = acq_function is None and self.acquisition is None
+        if plain and not batch and X_avoid is None and within is None:
             X, _ = context.ucb_maximizer
             X = self.strategy.refine(context, X)
         else:
             acqf = self._build(acq_function, context, batch)
+            if X_avoid is not None:
+                acqf = repelled(context, acqf, X_avoid)
             boxes = context.search_boxes
             if within is not None:
                 boxes = fit_inside(boxes, within)
