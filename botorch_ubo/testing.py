@@ -15,6 +15,7 @@ import copy
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from typing import Any
 from unittest import mock
 
@@ -65,105 +66,106 @@ class StrategyConformance:
 
     @pytest.mark.parametrize("d", [1, 2, 10])
     def test_box_is_finite_ordered_and_contains_what_it_must(self, d: int) -> None:
+        """At each step, as do the parts of it that are searched; the suggestion is in one."""
         bounds, X, Y = make_data(d)
         box = self.make(bounds, **_SEARCH)
-        for X, Y, model in run(box, X, Y, self.steps):
-            assert box.bounds.isfinite().all()
-            assert (box.bounds[0] < box.bounds[1]).all()
-            before = X[:-1], Y[:-1]  # the last point was suggested from this box
+        for step in run(box, X, Y, self.steps):
+            check_box(box.bounds)
             slack = 1e-9 * (box.bounds[1] - box.bounds[0])
             loose = box.bounds + torch.stack([-slack, slack])
-            assert contains(loose, self.must_contain(box, *before)).all()
-            region = box.context(model).search_boxes.reshape(-1, 2, d)
+            assert contains(loose, self.must_contain(box, step.X, step.Y)).all()
+            region = box.context(step.model).search_boxes.reshape(-1, 2, d)
             assert all(contains(loose, part).all() for part in region)
-            assert any(contains(part, X[-1]) for part in region)
+            assert any(contains(part, step.x).all() for part in region)
 
     @pytest.mark.parametrize("d", [1, 3])
     def test_hard_limits_are_never_crossed(self, d: int) -> None:
+        """Neither by the box, nor by its parts, nor by a suggestion."""
         bounds, X, Y = make_data(d)
         limits = bounds + torch.tensor([[-0.1], [0.2]]).to(bounds)
         box = self.make(bounds, hard_limits=limits, **_SEARCH)
-        for X, _, model in run(box, X, Y, self.steps):
-            region = box.context(model).search_boxes.reshape(-1, d)
-            for points in (box.bounds, region, X):
+        for step in run(box, X, Y, self.steps):
+            region = box.context(step.model).search_boxes.reshape(-1, d)
+            for points in (box.bounds, region, step.x):
                 assert contains(limits, points).all()
 
     @pytest.mark.parametrize("dtype", [torch.float, torch.double])
     def test_dtype_and_device_are_kept(self, dtype: torch.dtype) -> None:
+        """On the CPU, and on whatever else there is."""
         for device in available_devices():
             bounds, X, Y = (tensor.to(device, dtype) for tensor in make_data(2))
             box = self.make(bounds, **_SEARCH)
             with _without_view_writes() if device == "simgpu" else nullcontext():
-                for X, _, _ in run(box, X, Y, 2):
-                    for tensor in (box.bounds, X):
+                for step in run(box, X, Y, 2):
+                    for tensor in (box.bounds, step.x):
                         assert tensor.dtype == dtype
                         assert tensor.device.type == device
 
     def test_runs_repeat(self) -> None:
+        """With the same seed, whatever the global generator does, which is left alone."""
         bounds, X, Y = make_data(2)
         generator = torch.get_rng_state()
-        finals = []
-        for _ in range(2):
-            box = self.make(bounds, seed=5, **_SEARCH)
-            for final, _, model in run(box, X, Y, self.steps):
-                assert torch.equal(box.suggest(model), final[-1:])  # asked again, answers the same
-            finals.append(final)
-        assert torch.equal(*finals)
+        one, two = ([*run(self.make(bounds, seed=5, **_SEARCH), X, Y, 2)] for _ in range(2))
+        assert all(torch.equal(a.x, b.x) for a, b in zip(one, two, strict=True))
         assert torch.equal(torch.get_rng_state(), generator)
 
     def test_state_survives_json(self) -> None:
+        """A controller that took over a saved state answers the same, again and afterwards."""
         bounds, X, Y = make_data(2)
         box, other = self.make(bounds, **_SEARCH), self.make(bounds, **_SEARCH)
-        for X, Y, model in run(box, X, Y, self.steps):
-            other.load_state_dict(json.loads(json.dumps(box.state_dict())))
-            assert torch.equal(other.bounds, box.bounds)
-            assert torch.equal(other.suggest(model), X[-1:])
-        model = make_model(X, Y, bounds)
-        assert torch.equal(other.suggest(model), box.suggest(model))
-        assert other.state_dict() == box.state_dict()
+        saved = ""
+        for step in run(box, X, Y, self.steps):
+            if saved:
+                other.load_state_dict(json.loads(saved))
+                assert torch.equal(other.suggest(step.model), step.x)
+                assert torch.equal(other.suggest(step.model), step.x)
+                assert other.state_dict() == box.state_dict()
+            saved = json.dumps(box.state_dict())
 
     def test_noisy_and_duplicate_data(self) -> None:
+        """Up to the same point with several values."""
         bounds, X, Y = make_data(2, noise=0.5)
         X = torch.cat([X, X[:3], X[:1], X[:1]])
         Y = torch.cat([Y, Y[:3] + 0.5, Y[:1], Y[:1]])
         box = self.make(bounds, **_SEARCH)
-        for X, Y, _ in run(box, X, Y, self.steps):
-            assert box.bounds.isfinite().all()
-            assert (box.bounds[0] < box.bounds[1]).all()
-            assert X.isfinite().all()
+        for step in run(box, X, Y, self.steps):
+            check_box(box.bounds)
+            assert step.x.isfinite().all()
 
     def test_minimising_the_negative_is_the_same(self) -> None:
+        """The box does not depend on the sign."""
         bounds, X, Y = make_data(2)
         up = self.make(bounds, **_SEARCH)
         down = self.make(bounds, maximize=False, **_SEARCH)
-        for X, Y, _ in run(up, X, Y, self.steps):
-            down.update(make_model(X[:-1], -Y[:-1], bounds))
+        for step in run(up, X, Y, self.steps):
+            down.update(make_model(step.X, -step.Y, bounds))
             assert torch.allclose(up.bounds, down.bounds, rtol=1e-6, atol=1e-6)
 
     def test_strategy_remembers_nothing(self) -> None:
+        """A run leaves no trace in it."""
         bounds, X, Y = make_data(2)
         box = self.make(bounds, **_SEARCH)
         context = box.context(make_model(X, Y, bounds))
         before = copy.deepcopy(vars(box.strategy))
         first = box.strategy.propose(context)
-        for _ in run(box, X, Y, self.steps):
-            pass
+        assert len([*run(box, X, Y, self.steps)]) == self.steps
         again = box.strategy.propose(context)
         assert vars(box.strategy) == before
         assert torch.equal(first.bounds, again.bounds)
 
     def test_logarithmic_inputs_stay_positive(self) -> None:
+        """Lengths are the model's, also beside a hard limit on one side."""
         bounds, X, Y = make_data(2)
         bounds, X = 10**bounds, 10**X
         limits = {0: (None, float(1.05 * bounds[1, 0]))}
         box = self.make(bounds, hard_limits=limits, **_SEARCH)
-        for X, _, _ in run(box, X, Y, self.steps, make_log_model):
+        for step in run(box, X, Y, self.steps, make_log_model):
+            check_box(box.bounds)
             assert (box.bounds[0] > 0).all()
-            assert (box.bounds[0] < box.bounds[1]).all()
-            assert box.bounds.isfinite().all()
-            assert (X > 0).all()
+            assert (step.x > 0).all()
 
     def test_several_points_and_pending_ones(self) -> None:
+        """A batch of distinct points, and one more while they are pending."""
         bounds, X, Y = make_data(2)
         box = self.make(bounds, **_SEARCH)
         model = make_model(X, Y, bounds)
@@ -172,6 +174,38 @@ class StrategyConformance:
         assert not torch.equal(first[0], first[1])
         pending = box.suggest(model, X_pending=first)
         assert contains(box.bounds, torch.cat([first, pending])).all()
+
+
+@dataclass(frozen=True)
+class Step:
+    """The data and model of one step, and the point that was suggested from them."""
+
+    X: Tensor
+    Y: Tensor
+    model: SingleTaskGP
+    x: Tensor
+
+
+def run(
+    box: ExpandingBounds,
+    X: Tensor,
+    Y: Tensor,
+    steps: int,
+    build: Callable[[Tensor, Tensor, Tensor], SingleTaskGP] | None = None,
+) -> Iterator[Step]:
+    """Suggest, evaluate, and suggest again, on :func:`objective`."""
+    build = build or make_model
+    for _ in range(steps):
+        model = build(X, Y, box.initial_bounds)
+        x = box.suggest(model)
+        yield Step(X, Y, model, x)
+        X, Y = torch.cat([X, x]), torch.cat([Y, objective(x)])
+
+
+def check_box(bounds: Tensor) -> None:
+    """Assert that a box is finite and ordered."""
+    assert bounds.isfinite().all()
+    assert (bounds[0] < bounds[1]).all()
 
 
 def make_data(d: int, noise: float = 0.0) -> tuple[Tensor, Tensor, Tensor]:
@@ -206,25 +240,6 @@ def make_log_model(X: Tensor, Y: Tensor, bounds: Tensor) -> SingleTaskGP:
     model = SingleTaskGP(X, Y, input_transform=transform)
     model.eval()
     return model
-
-
-def run(
-    box: ExpandingBounds,
-    X: Tensor,
-    Y: Tensor,
-    steps: int,
-    build: Callable[[Tensor, Tensor, Tensor], SingleTaskGP] = make_model,
-) -> Iterator[tuple[Tensor, Tensor, SingleTaskGP]]:
-    r"""Run some steps.
-
-    Yields:
-        All data, the newest last, and the model from which the newest point was suggested.
-    """
-    for _ in range(steps):
-        model = build(X, Y, box.initial_bounds)
-        x = box.suggest(model)
-        X, Y = torch.cat([X, x]), torch.cat([Y, objective(x)])
-        yield X, Y, model
 
 
 def available_devices() -> list[str]:
