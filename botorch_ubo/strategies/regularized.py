@@ -2,7 +2,7 @@ r"""EI-H and EI-Q: the finite region in which a regularised expected improvement
 
 No box expands here; the penalty keeps the search near the user's. With ``mu <= mu_max`` and
 ``sigma <= theta``, a regularised EI is at most ``theta h((mu_max - best - xi) / theta)``,
-``h(u) = phi(u) + u Phi(u)``, and ``h(-6)`` is about ``1e-11``: beyond the level set
+``h(u) = phi(u) + u Phi(u)``, and ``h(-6)`` is about ``2e-10``: beyond the level set
 ``xi = (mu_max - best) + 6 theta`` there is nothing to find, so a bounded search suffices.
 """
 

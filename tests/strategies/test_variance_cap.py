@@ -1,0 +1,109 @@
+import math
+
+import pytest
+import torch
+from botorch.exceptions.errors import BotorchError
+
+from botorch_ubo.boxes import contains
+from botorch_ubo.gram import conditional_variance, train_covariance
+from botorch_ubo.methods import get_method
+from botorch_ubo.strategies import VarianceCapBox
+from botorch_ubo.testing import StrategyConformance
+from tests.strategies.helpers import NOISE, feed, random_data, rbf_model, unit_box
+
+CAP = 1 - math.exp(-1)
+
+
+class TestConformance(StrategyConformance):
+    def make(self, bounds, **kwargs):
+        return get_method("EI-VarCap").build(bounds, **kwargs)
+
+
+def make(**kwargs):
+    return get_method("EI-VarCap").build(unit_box(), **kwargs)
+
+
+@pytest.mark.parametrize(
+    "cap, radius",
+    [
+        # One datum: lambda_max = 1 / (1 + s^2), so the correlation at the cap is the square root of
+        # (1 - tau) (1 + s^2), and an RBF's radius the root of minus its logarithm.
+        (0.9, math.sqrt(-math.log(0.1 * (1 + NOISE)))),
+        (0.99, math.sqrt(-math.log(0.01 * (1 + NOISE)))),
+        # The default is one length-scale, and a lower cap is no less.
+        (CAP, 1.0),
+        (0.2, 1.0),
+    ],
+)
+def test_half_width_by_hand(cap, radius):
+    box = make(strategy=VarianceCapBox(cap=cap))
+    X, Y = torch.full((1, 2), 0.5).double(), torch.ones(1).double()
+    box.update(rbf_model(X, Y, lengthscale=3.0))
+    half = 3 * radius
+    expected = [pytest.approx([0.5 - half] * 2), pytest.approx([0.5 + half] * 2)]
+    assert box.bounds.tolist() == expected
+
+
+def test_box_contains_what_is_below_the_cap():
+    X, Y = random_data(8)
+    model = rbf_model(X, Y, lengthscale=0.3)
+    box = make()
+    box.update(model)
+    points = -4 + 9 * torch.rand(20000, 2, dtype=torch.double)
+    with torch.no_grad():
+        variance = model.posterior(points.unsqueeze(-2)).variance.flatten()
+    feasible = variance <= CAP
+    assert 50 < feasible.sum() < 10000
+    assert contains(box.bounds, points[feasible]).all()
+
+
+def test_suggestions_respect_the_cap():
+    X, Y = random_data(6)
+    model = rbf_model(X, Y, lengthscale=0.3)
+    x = make().suggest(model)
+    with torch.no_grad():
+        assert float(model.posterior(x).variance) <= 1.02 * CAP
+
+
+def test_variance_before_observation():
+    X, Y = random_data(6)
+    model = rbf_model(X, Y, lengthscale=0.3)
+    variance = conditional_variance(train_covariance(model), torch.ones(()).double(), known=4)
+    before = rbf_model(X[:4], Y[:4], lengthscale=0.3).posterior(X[4:]).variance.flatten()
+    assert torch.allclose(variance, before, atol=1e-9)
+
+
+def schedule(*steps):
+    """The caps after points that are near or far, better or worse than all before."""
+    X, Y = random_data(6)
+    best = Y.max()
+    for i, (far, better) in enumerate(steps):
+        x = [6.0 + 6 * i, 0.5] if far else X[0].tolist()
+        X = torch.cat([X, torch.tensor([x]).double()])
+        best = best + better
+        Y = torch.cat([Y, torch.tensor([best if better else 0.0]).double()])
+    box = make()
+    records = feed(box, X, Y, start=6)
+    return [record.details["variance_cap"] for record in records]
+
+
+def test_schedule_by_hand():
+    loose = 1 - (1 - CAP) / 1.5
+    assert schedule((True, True)) == pytest.approx([CAP, loose])
+    assert schedule((True, False)) == pytest.approx([CAP, CAP])
+    assert schedule((True, False), (True, False)) == pytest.approx([CAP, CAP, CAP / 1.2])
+    # not at the cap: no change, and the count of failures starts again
+    assert schedule((False, True)) == pytest.approx([CAP, CAP])
+    steps = (True, False), (False, False), (True, False), (True, False)
+    assert schedule(*steps) == pytest.approx([CAP, CAP, CAP, CAP, CAP / 1.2])
+
+
+def test_the_cap_stays_within_its_limits():
+    assert schedule(*[(True, True)] * 12)[-1] == 0.99
+    assert schedule(*[(True, False)] * 24)[-1] == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize("arguments", [{"cap": 1.0}, {"cap_min": 0.0}, {"loosen": 0.5}])
+def test_bad_arguments(arguments):
+    with pytest.raises(BotorchError, match="Expected"):
+        VarianceCapBox(**arguments)
