@@ -5,11 +5,12 @@ A pure function of the context: what it decides comes back as a new state and a 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
+from typing import Any
 
 import torch
-from botorch.exceptions.errors import BotorchError
+from botorch.exceptions.errors import BotorchError, InputDataError
 from torch import Tensor
 
 from botorch_ubo.boxes import cap_growth, check_bounds, clip, fit_inside, from_model_space, hull
@@ -17,8 +18,10 @@ from botorch_ubo.context import BoxState, Context
 from botorch_ubo.records import Certificate, ExpansionRecord, Side, as_box
 from botorch_ubo.strategies.base import Strategy
 
-OnExpand = Callable[[ExpansionRecord], "bool | Tensor | None"]
-"""Called with a planned move: True or None accepts, False refuses, a ``2 x d`` box shrinks it."""
+OnExpand = Callable[[ExpansionRecord], Any]
+"""Called with a planned move; see :func:`review` for what it may answer."""
+
+_NAMES = ("lower", "upper")
 
 
 def expand(
@@ -68,8 +71,8 @@ def expand(
     if boxes is not None:
         boxes = torch.stack([fit_inside(part, limits) for part in boxes.to(state.bounds)])
     if on_expand is not None:
-        record = _review(record, on_expand(record), limited)
-        if record.decision != "accepted":
+        record = review(record, on_expand(record))
+        if as_box(limited) != record.new_bounds:
             limited = torch.tensor(record.new_bounds, dtype=torch.double)
             boxes = None if boxes is None else torch.stack([fit_inside(b, limited) for b in boxes])
     new = replace(
@@ -102,20 +105,84 @@ def certify(context: Context) -> Certificate | None:
     )
 
 
-def _review(
-    record: ExpansionRecord, answer: bool | Tensor | None, proposed: Tensor
-) -> ExpansionRecord:
-    """Apply the answer of `on_expand` to a planned move."""
+def whole_box(context: Context) -> Context:
+    """The context in which the current box is judged: all of it, with the steps of the run.
+
+    A strategy may search parts of its box only, or move it at every step, so that the steps since
+    the last move never get beyond one.
+    """
+    state = context.state
+    start = state.num_at_expansion if state.num_initial is None else state.num_initial
+    state = replace(state, boxes=None, num_at_expansion=start)
+    return Context(context.model, state, context.settings)
+
+
+def certify_now(context: Context) -> Certificate | None:
+    """The certificate for the current box, whether or not a trigger asked for its regret bound."""
+    whole = whole_box(context)
+    if whole.slack <= whole.epsilon:
+        _ = whole.regret_bound
+    return certify(whole)
+
+
+def review(record: ExpansionRecord, answer: Any) -> ExpansionRecord:
+    r"""Apply an answer of ``on_expand`` to a planned move.
+
+    Args:
+        record: The planned move.
+        answer: ``True`` or ``None`` accepts it, ``False`` refuses it. A box, ``2 x d`` as a tensor
+            or as ``(lower, upper)``, shrinks it: what is beyond the planned box is cut off. A
+            record is a plan that was reviewed already.
+
+    Returns:
+        The record of the move as it is to be made.
+    """
     if answer is None or answer is True:
         return record
     if answer is False:
         return replace(record, new_bounds=record.old_bounds, decision="refused")
-    box = check_bounds(answer, "bounds returned by `on_expand`").to(proposed)
-    if box.shape != proposed.shape:
-        raise BotorchError(
-            f"Expected a {tuple(proposed.shape)} box from `on_expand`; got {tuple(box.shape)}."
+    planned = torch.tensor(record.new_bounds, dtype=torch.double)
+    if isinstance(answer, ExpansionRecord):
+        inside = clip(torch.tensor(answer.new_bounds, dtype=torch.double), planned)
+        return replace(answer, new_bounds=as_box(inside))
+    try:
+        box = torch.as_tensor(answer, dtype=torch.double, device="cpu")
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise InputDataError(
+            f"Expected True, False, None or a 2 x d box from `on_expand`; got {answer!r}."
+        ) from error
+    box = check_bounds(box, "bounds returned by `on_expand`")
+    if box.shape != planned.shape or not (clip(box, planned).diff(dim=0) > 0).all():
+        raise InputDataError(
+            f"Expected a {tuple(planned.shape)} box from `on_expand` that overlaps the planned one "
+            f"{planned.tolist()}; got {box.tolist()}. Return False to refuse the move."
         )
-    return replace(record, new_bounds=as_box(clip(box, proposed)), decision="shrunk")
+    return replace(record, new_bounds=as_box(clip(box, planned)), decision="shrunk")
+
+
+def hold(record: ExpansionRecord, sides: Collection[Side]) -> ExpansionRecord:
+    r"""Keep some faces from moving outward.
+
+    Args:
+        record: The planned move.
+        sides: Dimension and ``"lower"`` or ``"upper"`` of the faces.
+
+    Returns:
+        The move without what those faces would have gained; ``held`` names those that would have.
+        A dimension in which the box has left its old interval behind moves as planned.
+    """
+    old = torch.tensor(record.old_bounds, dtype=torch.double)
+    new = torch.tensor(record.new_bounds, dtype=torch.double)
+    box, held = new.clone(), []
+    for dim, side in sides:
+        row = _NAMES.index(side)
+        inner = torch.maximum if row == 0 else torch.minimum
+        box[row, dim] = inner(new[row, dim], old[row, dim])
+        if not box[0, dim] < box[1, dim]:
+            box[row, dim] = new[row, dim]
+        elif box[row, dim] != new[row, dim]:
+            held.append((dim, side))
+    return replace(record, new_bounds=as_box(box), held=tuple(held))
 
 
 def _cap(context: Context, box: Tensor) -> Tensor:
@@ -129,5 +196,4 @@ def _cap(context: Context, box: Tensor) -> Tensor:
 def _moved(before: Tensor, after: Tensor, tolerance: Tensor) -> tuple[Side, ...]:
     """The sides at which two boxes differ."""
     rows, dims = ((before - after).abs() > tolerance).nonzero(as_tuple=True)
-    names = ("lower", "upper")
-    return tuple((int(dim), names[int(row)]) for row, dim in zip(rows, dims, strict=True))
+    return tuple((int(dim), _NAMES[int(row)]) for row, dim in zip(rows, dims, strict=True))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,6 +13,7 @@ from botorch.exceptions.errors import InputDataError
 from torch import Tensor
 
 from botorch_ubo.boxes import check_inside
+from botorch_ubo.records import Side
 from botorch_ubo.trials import COMPLETED, FAILED, PENDING, Trial, as_tensor
 
 
@@ -42,9 +44,9 @@ class Ledger:
         lost = [trial for trial in self.trials if trial.status == FAILED]
         return tuple(sorted(lost, key=lambda trial: trial.order or 0))
 
-    def propose(self, point: Sequence[float]) -> Ledger:
+    def propose(self, point: Sequence[float], asked: bool = True) -> Ledger:
         """Add a pending trial."""
-        trial = Trial(id=len(self.trials), X=tuple(map(float, point)))
+        trial = Trial(id=len(self.trials), X=tuple(map(float, point)), asked=asked)
         return Ledger((*self.trials, trial))
 
     def complete(self, trial: Trial | int, value: float, variance: float | None) -> Ledger:
@@ -57,8 +59,9 @@ class Ledger:
             if (known.value, known.variance) == (value, variance):
                 return self
             raise InputDataError(
-                f"Expected one result for trial {known.id}; got {value} after {known.value}. Hand "
-                "in a replicate with `add_data`."
+                f"Expected one result for trial {known.id}; got {value} (variance {variance}) "
+                f"after {known.value} (variance {known.variance}). Hand in a replicate with "
+                "`add_data`."
             )
         return self._put(known, status=COMPLETED, value=float(value), variance=variance, reason="")
 
@@ -74,14 +77,18 @@ class Ledger:
 
     def find(self, trial: Trial | int) -> Trial:
         """The trial as it is now."""
-        index = trial.id if isinstance(trial, Trial) else trial
-        same = isinstance(index, int) and 0 <= index < len(self.trials)
-        if not same or (isinstance(trial, Trial) and self.trials[index].X != trial.X):
+        try:
+            index = trial.id if isinstance(trial, Trial) else operator.index(trial)
+        except TypeError:
+            index = -1
+        known = self.trials[index] if 0 <= index < len(self.trials) else None
+        if known is None or (isinstance(trial, Trial) and known.X != trial.X):
+            ids = f"ids 0 to {len(self.trials) - 1}" if self.trials else "it has none yet"
             raise InputDataError(
-                f"Expected a trial of this run (ids 0 to {len(self.trials) - 1}); got {trial}. "
-                "Hand in other data with `add_data`."
+                f"Expected a trial of this run ({ids}); got {trial!r}. Hand in other data with "
+                "`add_data`."
             )
-        return self.trials[index]
+        return known
 
     def data(self) -> tuple[Tensor, Tensor, Tensor | None]:
         """``n x d`` inputs, ``n x 1`` values and (if known) variances of the completed trials."""
@@ -94,14 +101,18 @@ class Ledger:
         variances = torch.tensor([[trial.variance] for trial in done], dtype=torch.double)
         return as_tensor(done), Y, variances
 
-    def failing_sides(self, at_least: int) -> list[tuple[int, int]]:
-        """``(row, dim)`` of the faces beyond whose successes so many trials failed."""
+    def failing_sides(self, at_least: int) -> list[Side]:
+        """Sides on which so many trials failed further out than any that succeeded."""
         if not self.completed or not self.failed:
             return []
         good, bad = as_tensor(self.completed), as_tensor(self.failed)
         below = (bad < good.amin(dim=0)).sum(dim=0)
         above = (bad > good.amax(dim=0)).sum(dim=0)
-        return [(r, c) for r, c in (torch.stack([below, above]) >= at_least).nonzero().tolist()]
+        return [
+            (dim, side)
+            for side, count in (("lower", below), ("upper", above))
+            for dim in (count >= at_least).nonzero().flatten().tolist()
+        ]
 
     def safe_region(self, at_least: int) -> Tensor | None:
         """``2 x d`` box that ends halfway to the nearest failure on each failing side.
@@ -114,10 +125,11 @@ class Ledger:
             return None
         good, bad = as_tensor(self.completed), as_tensor(self.failed)
         region = good.new_tensor([[-math.inf], [math.inf]]).repeat(1, good.shape[-1])
-        for row, dim in sides:
-            edge = good[:, dim].min() if row == 0 else good[:, dim].max()
-            beyond = bad[:, dim][bad[:, dim] < edge if row == 0 else bad[:, dim] > edge]
-            region[row, dim] = (edge + (beyond.max() if row == 0 else beyond.min())) / 2
+        for dim, side in sides:
+            sign, row = (-1.0, 0) if side == "lower" else (1.0, 1)  # outward
+            edge = (sign * good[:, dim]).max()
+            outer = sign * bad[:, dim]
+            region[row, dim] = sign * (edge + outer[outer > edge].min()) / 2
         return region
 
     def to_list(self) -> list[dict[str, Any]]:
@@ -125,13 +137,15 @@ class Ledger:
         return [trial.to_dict() for trial in self.trials]
 
     @classmethod
-    def from_list(cls, values: Sequence[Any], limits: Tensor) -> Ledger:
+    def from_list(cls, values: Any, limits: Tensor) -> Ledger:
         """The inverse of :meth:`to_list`, with everything checked against ``2 x d`` limits."""
+        if not isinstance(values, list):
+            raise InputDataError(f"Expected a list of trials; got {type(values).__name__}.")
         trials = tuple(Trial.from_dict(value) for value in values)
-        orders = sorted(trial.order for trial in trials if trial.order is not None)
+        orders = [trial.order for trial in trials if trial.order is not None]
         if (
             [trial.id for trial in trials] != list(range(len(trials)))
-            or orders != list(range(len(orders)))
+            or len(set(orders)) != len(orders)
             or any(len(trial.X) != limits.shape[-1] for trial in trials)
             or len({trial.variance is None for trial in trials if trial.value is not None}) > 1
         ):
@@ -141,9 +155,8 @@ class Ledger:
         return cls(trials)
 
     def _put(self, known: Trial, **changes: Any) -> Ledger:
-        if known.order is None:
-            changes["order"] = sum(trial.order is not None for trial in self.trials)
-        trial = replace(known, **changes)
+        last = max((trial.order for trial in self.trials if trial.order is not None), default=-1)
+        trial = replace(known, order=last + 1, **changes)
         return Ledger((*self.trials[: known.id], trial, *self.trials[known.id + 1 :]))
 
     def _check_variance(self, variance: float | None) -> None:

@@ -2,31 +2,34 @@ r"""``UnboundedOptimizer``: ask/tell for experiments whose right bounds nobody k
 
 from __future__ import annotations
 
-import math
 import os
 import threading
-from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, overload
 
 import torch
-from botorch.exceptions.errors import BotorchError, InputDataError
+from botorch.exceptions.errors import InputDataError
 from botorch.models import SingleTaskGP
 from botorch.utils.sampling import draw_sobol_samples
-from torch import Tensor
 
+from botorch_ubo.arguments import (
+    Bounds,
+    as_bounds,
+    as_points,
+    as_values,
+    describe_limits,
+    describe_options,
+)
 from botorch_ubo.boxes import HardLimits, cast_inward, check_inside, clip
-from botorch_ubo.checkpoint import CheckpointError, read_checkpoint, write_checkpoint
-from botorch_ubo.expansion import OnExpand
+from botorch_ubo.expansion import OnExpand, certify_now, hold, review
 from botorch_ubo.ledger import Ledger
 from botorch_ubo.methods import get_method
 from botorch_ubo.models import fit_default_model
-from botorch_ubo.records import ExpansionRecord, as_box
+from botorch_ubo.records import Certificate, ExpansionRecord
 from botorch_ubo.result import OptimizationResult, summarize_run
-from botorch_ubo.trials import Trial, as_tensor
+from botorch_ubo.run_file import RunFile
+from botorch_ubo.trials import Trial, as_number, as_tensor
 
 DEFAULT_METHOD = "EI-UBO"
-Bounds = Tensor | Sequence[tuple[float, float]]
 
 # Failed points keep proposals away; beyond the latest few they only cost time.
 _MAX_REPELLING = 16
@@ -38,8 +41,13 @@ class UnboundedOptimizer:
     r"""Propose experiments, take their results in any order, and let the box grow.
 
     Trials are proposed with :meth:`ask`; results are handed in with :meth:`tell` or
-    :meth:`tell_failed`, late, in any order, or never. All methods may be called from several
-    threads. With ``checkpoint``, the run is on disk after every call and resumes exactly.
+    :meth:`tell_failed`, late, in any order, twice, or never. Whether and where the box grows
+    depends on evaluated points only: pending ones keep proposals away from themselves, failed
+    ones too, and neither moves the box. All methods may be called from several threads.
+
+    With ``checkpoint``, the run is on disk after every call that changes it, and a process that
+    is started anew with the same arguments goes on as if nothing had happened. One process at a
+    time: a second one that writes to the same file is stopped with an error.
 
     Example:
         >>> opt = UnboundedOptimizer([(-1.0, 1.0), (0.0, 3.0)], direction="minimize")
@@ -57,6 +65,7 @@ class UnboundedOptimizer:
         method: str = DEFAULT_METHOD,
         hard_limits: HardLimits = None,
         num_initial: int | None = None,
+        data: tuple[Any, ...] | None = None,
         epsilon: float = 0.05,
         max_growth: float = 10.0,
         on_expand: OnExpand | None = None,
@@ -68,18 +77,21 @@ class UnboundedOptimizer:
 
         Args:
             bounds: A rough guess: ``d`` pairs ``(lower, upper)``, or a ``2 x d`` tensor.
-            direction: ``"minimize"`` or ``"maximize"``.
+            direction: ``"minimize"`` or ``"maximize"``; results are handed in and given back in
+                the user's own sign.
             method: A name of :func:`botorch_ubo.methods.available_methods`.
             hard_limits: Limits that no proposal crosses; see :class:`ExpandingBounds`.
             num_initial: Space-filling trials in the box before the first model; ``3 d`` by
-                default. Data handed in with :meth:`add_data` count.
+                default. Data handed in count.
+            data: ``(X, Y)`` or ``(X, Y, variance)`` to start from; see :meth:`add_data`. A
+                resumed run has them already.
             epsilon: Accuracy at which a box counts as exhausted, in standard deviations of the
                 observed values.
             max_growth: How far a face may move in one expansion, in sides of the box.
-            on_expand: May accept, shrink or refuse an expansion; see :class:`ExpandingBounds`.
+            on_expand: May accept, shrink or refuse an expansion; see :func:`expansion.review`.
             seed: Seed of all random choices.
             checkpoint: A file to keep the run in. If it exists, the run is resumed from it, and
-                the arguments above must be those that it was started with.
+                the arguments must be those that it was started with.
             options: Further arguments of :class:`ExpandingBounds`.
         """
         if direction not in ("minimize", "maximize"):
@@ -104,20 +116,22 @@ class UnboundedOptimizer:
         self._ledger = Ledger()
         self._lock = threading.RLock()
         self._model: tuple[tuple[Trial, ...], SingleTaskGP] | None = None
-        self._path = None if checkpoint is None else Path(checkpoint)
-        self._config = {
+        config = {
             "bounds": box.tolist(),
             "direction": direction,
             "method": self.method,
-            "hard_limits": _jsonable(self.box.settings.hard_limits),
+            "hard_limits": describe_limits(self.box.settings.hard_limits),
             "num_initial": self.num_initial,
             "epsilon": epsilon,
             "max_growth": max_growth,
             "seed": seed,
-            "options": {key: repr(value) for key, value in sorted(options.items())},
+            "options": describe_options(options),
         }
-        if self._path is not None and self._path.exists():
-            self._resume(self._path)
+        self._file = None if checkpoint is None else RunFile(checkpoint, config)
+        if self._file is not None and self._file.exists():
+            self._ledger = self._file.load(self.box)
+        elif data is not None:
+            self.add_data(*data)
 
     @property
     def trials(self) -> tuple[Trial, ...]:
@@ -155,8 +169,8 @@ class UnboundedOptimizer:
             New pending trials, away from those that are pending already or have failed.
         """
         count = 1 if n is None else n
-        if count < 1:
-            raise InputDataError(f"Expected n >= 1; got {n}.")
+        if count < 0:
+            raise InputDataError(f"Expected n >= 0; got {n}.")
         with self._lock:
             ledger = first = self._ledger
             # Without a single result there is no model: go on filling the first box.
@@ -172,7 +186,7 @@ class UnboundedOptimizer:
         new = list(ledger.trials[len(first) :])
         return new[0] if n is None else new
 
-    def tell(self, trial: Trial | int, value: float, variance: float | None = None) -> Trial:
+    def tell(self, trial: Trial | int, value: Any, variance: Any = None) -> Trial:
         r"""Hand in the result of a trial.
 
         The same result twice is taken once. A value that is NaN or infinite is a failure. A
@@ -180,15 +194,16 @@ class UnboundedOptimizer:
 
         Args:
             trial: The trial or its id.
-            value: The outcome, in the sense of ``direction``.
+            value: The outcome, a number in the sense of ``direction``.
             variance: The variance of its noise, if known; then all results need one.
 
         Returns:
             The trial as it is now.
         """
+        outcome = as_number(value, "the value")
+        noise = None if variance is None else as_number(variance, "the variance")
         with self._lock:
-            noise = None if variance is None else float(variance)
-            self._commit(self._ledger.complete(trial, float(value), noise))
+            self._commit(self._ledger.complete(trial, outcome, noise))
             return self._ledger.find(trial)
 
     def tell_failed(self, trial: Trial | int, reason: str) -> Trial:
@@ -208,6 +223,9 @@ class UnboundedOptimizer:
     def add_data(self, X: Any, Y: Any, variance: Any = None) -> list[Trial]:
         r"""Hand in evaluations that were not asked for: a warm start, or replicates.
 
+        A script that may be resumed from a checkpoint passes ``data`` to the constructor instead,
+        or would hand them in again each time.
+
         Args:
             X: ``n x d`` points, inside the box or not, within the hard limits.
             Y: ``n`` outcomes, in the sense of ``direction``.
@@ -216,21 +234,16 @@ class UnboundedOptimizer:
         Returns:
             The new trials; those with a value that is NaN or infinite are failed ones.
         """
-        points = torch.as_tensor(X, dtype=torch.double).reshape(-1, self.box.bounds.shape[-1])
-        values = torch.as_tensor(Y, dtype=torch.double).flatten().tolist()
+        points = as_points(X, self.box.bounds.shape[-1])
+        values = as_values(Y, len(points), "Y")
         noise: list[float | None] = [None] * len(points)
         if variance is not None:
-            noise = torch.as_tensor(variance, dtype=torch.double).flatten().tolist()
-        if not len(points) == len(values) == len(noise):
-            raise InputDataError(
-                f"Expected as many values and variances as points; got {len(points)} points, "
-                f"{len(values)} values and {len(noise)} variances."
-            )
+            noise = list(as_values(variance, len(points), "variance"))
         check_inside(points, self.box.settings.hard_limits, "the given points")
         with self._lock:
             ledger = first = self._ledger
             for point, value, var in zip(points.tolist(), values, noise, strict=True):
-                ledger = ledger.propose(point).complete(len(ledger), value, var)
+                ledger = ledger.propose(point, asked=False).complete(len(ledger), value, var)
             self._commit(ledger)
         return list(ledger.trials[len(first) :])
 
@@ -244,6 +257,13 @@ class UnboundedOptimizer:
                 self._model = done, fit_default_model(X, Y, self.box.initial_bounds, Yvar, seed)
             return self._model[1]
 
+    def certify(self) -> Certificate | None:
+        """Whether the box, as it is now, is exhausted to the accuracy epsilon; changes nothing."""
+        with self._lock:
+            if not self._ledger.completed or len(self._ledger) < self.num_initial:
+                return None
+            return certify_now(self.box.context(self.fit()))
+
     def result(self, stopped_because: str = "a result was asked for") -> OptimizationResult:
         r"""Summarise the run so far.
 
@@ -252,15 +272,24 @@ class UnboundedOptimizer:
 
         Returns:
             The result.
+
+        Raises:
+            NoResultError: If no evaluation has succeeded; it tells how the others failed.
         """
         with self._lock:
-            return summarize_run(self.box, self.fit(), self._ledger, stopped_because)
+            model = self.fit() if self._ledger.completed else None
+            held = self._ledger.failing_sides(_FAILURES_THAT_STOP_GROWTH)
+            return summarize_run(self.box, model, self._ledger, stopped_because, held)
 
     def _suggest(self, ledger: Ledger, count: int) -> list[list[float]]:
-        repelling = [*ledger.pending, *ledger.failed[-_MAX_REPELLING:]]
-        X_pending = as_tensor(repelling) if repelling else None
-        within = ledger.safe_region(_FAILURES_THAT_STOP_GROWTH)
-        X = self.box.suggest(self.fit(), q=count, X_pending=X_pending, within=within)
+        failed = ledger.failed[-_MAX_REPELLING:]
+        X = self.box.suggest(
+            self.fit(),
+            q=count,
+            X_pending=as_tensor(ledger.pending) if ledger.pending else None,
+            X_avoid=as_tensor(failed) if failed else None,
+            within=ledger.safe_region(_FAILURES_THAT_STOP_GROWTH),
+        )
         return X.to("cpu", torch.double).tolist()
 
     def _initial_point(self, index: int) -> list[float]:
@@ -269,78 +298,13 @@ class UnboundedOptimizer:
         X = draw_sobol_samples(box, index + 1, 1, seed=self.box.settings.seed)[index, 0]
         return clip(X, cast_inward(self.box.settings.hard_limits, X)).tolist()
 
-    def _review(self, record: ExpansionRecord) -> bool | Tensor | None:
+    def _review(self, record: ExpansionRecord) -> ExpansionRecord:
         """Leave faces with repeated failures beyond them where they are; then ask the user."""
-        old = torch.tensor(record.old_bounds, dtype=torch.double)
-        new = torch.tensor(record.new_bounds, dtype=torch.double)
-        held = new.clone()
-        for row, dim in self._ledger.failing_sides(_FAILURES_THAT_STOP_GROWTH):
-            outward = max if row == 0 else min  # the inner of the two positions
-            held[row, dim] = outward(float(new[row, dim]), float(old[row, dim]))
-        if not (held[0] < held[1]).all():  # a box that travels may have left the old one behind
-            held = new
-        answer = None if torch.equal(held, new) else held
-        if self._on_expand is None:
-            return answer
-        decision = self._on_expand(_with_bounds(record, held))
-        return answer if decision is None or decision is True else decision
+        plan = hold(record, self._ledger.failing_sides(_FAILURES_THAT_STOP_GROWTH))
+        return plan if self._on_expand is None else review(plan, self._on_expand(plan))
 
     def _commit(self, ledger: Ledger) -> None:
         """Make a ledger the state of the run, on disk first."""
-        if self._path is not None:
-            content = {
-                "config": self._config,
-                "trials": ledger.to_list(),
-                "box": self.box.state_dict(),
-            }
-            write_checkpoint(self._path, content)
+        if self._file is not None and ledger is not self._ledger:
+            self._file.save(ledger, self.box)
         self._ledger = ledger
-
-    def _resume(self, path: Path) -> None:
-        content = read_checkpoint(path)
-        config = content.get("config")
-        if config != self._config:
-            known = config if isinstance(config, dict) else {}
-            differing = [key for key in self._config if known.get(key) != self._config[key]]
-            raise CheckpointError(
-                f"Expected the run in {path} to have been started with the same arguments; "
-                f"{', '.join(differing) or 'its configuration'} differ(s). Pass the same ones, or "
-                "another path for a new run."
-            )
-        try:
-            ledger = Ledger.from_list(content["trials"], self.box.settings.hard_limits)
-            self.box.load_state_dict(content["box"])
-        except (BotorchError, TypeError, ValueError, KeyError) as error:
-            raise CheckpointError(
-                f"Expected {path} to hold a complete run; got {type(error).__name__}: {error} It "
-                "was edited or damaged: restore a copy, or start anew with another path."
-            ) from error
-        self._ledger = ledger
-
-
-def as_bounds(bounds: Bounds) -> Tensor:
-    r"""Bring a rough guess to a ``2 x d`` double tensor.
-
-    Args:
-        bounds: ``d`` pairs ``(lower, upper)``, or a ``2 x d`` tensor.
-
-    Returns:
-        The tensor; :class:`ExpandingBounds` checks its values.
-    """
-    if isinstance(bounds, Tensor):
-        return bounds.to("cpu", torch.double) if bounds.is_floating_point() else bounds
-    try:
-        return torch.tensor([(lower, upper) for lower, upper in bounds], dtype=torch.double).T
-    except (TypeError, ValueError) as error:
-        raise InputDataError(
-            f"Expected `bounds` as (lower, upper) pairs, one per dimension; got {bounds!r}."
-        ) from error
-
-
-def _with_bounds(record: ExpansionRecord, bounds: Tensor) -> ExpansionRecord:
-    return ExpansionRecord.from_dict({**record.to_dict(), "new_bounds": as_box(bounds)})
-
-
-def _jsonable(limits: Tensor) -> list[list[float | None]]:
-    """Limits with ``None`` for a free side."""
-    return [[x if math.isfinite(x) else None for x in row] for row in limits.tolist()]

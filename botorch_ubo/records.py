@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
+from botorch.exceptions.errors import InputDataError
 from torch import Tensor
+
+from botorch_ubo.json_values import (
+    read_count,
+    read_fields,
+    read_finite,
+    read_float,
+    read_text,
+    to_json,
+)
 
 Box = tuple[tuple[float, ...], tuple[float, ...]]
 Side = tuple[int, str]
@@ -38,10 +48,17 @@ class ExpansionRecord:
     """Sides (dimension, "lower" or "upper") that a hard limit stopped."""
     capped: tuple[Side, ...] = ()
     """Sides that the growth cap stopped."""
+    held: tuple[Side, ...] = ()
+    """Sides that stayed because evaluations beyond them kept failing."""
     decision: str = "accepted"
     """What `on_expand` made of it: "accepted", "shrunk" or "refused"."""
     details: Mapping[str, Any] = field(default_factory=dict)
     """What the strategy knows: for the theorem's box theta, gamma, its active term, radius."""
+
+    @property
+    def moved(self) -> bool:
+        """Whether the box changed at all."""
+        return self.new_bounds != self.old_bounds
 
     def __str__(self) -> str:
         """One line for a log or a progress bar."""
@@ -55,31 +72,47 @@ class ExpansionRecord:
         text = f"iteration {self.iteration}: {self.strategy} moved the box, {why}"
         if "radius" in self.details:
             text += (
-                f"; radius {self.details['radius']:.3g} length-scales, "
+                f"; radius {read_float(self.details['radius']):.3g} length-scales, "
                 f"{self.details['active_term']} term active"
             )
         text += f"; sides x {growth}"
-        for label, sides in (("hard limit", self.stopped_by_limit), ("growth cap", self.capped)):
+        for label, sides in (
+            ("hard limit", self.stopped_by_limit),
+            ("growth cap", self.capped),
+            ("held by failures", self.held),
+        ):
             if sides:
                 text += f"; {label} on " + ", ".join(f"x{dim} {side}" for dim, side in sides)
         return text if self.decision == "accepted" else f"{text}; {self.decision} by on_expand"
 
     def to_dict(self) -> dict[str, Any]:
         """A dict of JSON values."""
-        return {**asdict(self), "details": dict(self.details)}
+        values: dict[str, Any] = to_json({**asdict(self), "details": dict(self.details)})
+        return values
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> ExpansionRecord:
-        """The inverse of :meth:`to_dict`, also after a trip through JSON."""
-        return cls(
-            **{
-                **values,
-                "old_bounds": _box(values["old_bounds"]),
-                "new_bounds": _box(values["new_bounds"]),
-                "stopped_by_limit": _sides(values["stopped_by_limit"]),
-                "capped": _sides(values["capped"]),
-            }
+    def from_dict(cls, values: Any) -> ExpansionRecord:
+        """The inverse of :meth:`to_dict`, with every value checked."""
+        values = read_fields(values, {item.name for item in fields(cls)}, "a record of a move")
+        bound = values["regret_bound"]
+        record = cls(
+            iteration=read_count(values["iteration"]),
+            num_observations=read_count(values["num_observations"]),
+            strategy=read_text(values["strategy"]),
+            trigger=read_text(values["trigger"]),
+            regret_bound=None if bound is None else read_float(bound),
+            epsilon=read_float(values["epsilon"]),
+            beta=read_float(values["beta"]),
+            old_bounds=_box(values["old_bounds"]),
+            new_bounds=_box(values["new_bounds"]),
+            stopped_by_limit=_sides(values["stopped_by_limit"]),
+            capped=_sides(values["capped"]),
+            held=_sides(values["held"]),
+            decision=read_text(values["decision"]),
+            details=dict(values["details"]),
         )
+        str(record)  # what it says must be sayable
+        return record
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,20 +149,32 @@ class Certificate:
 
     def to_dict(self) -> dict[str, Any]:
         """A dict of JSON values."""
-        return asdict(self)
+        values: dict[str, Any] = to_json(asdict(self))
+        return values
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Certificate:
-        """The inverse of :meth:`to_dict`, also after a trip through JSON."""
+    def from_dict(cls, values: Any) -> Certificate:
+        """The inverse of :meth:`to_dict`, with every value checked."""
+        values = read_fields(values, {item.name for item in fields(cls)}, "a certificate")
+        confidence = values["confidence"]
         return cls(
-            **{**values, "bounds": _box(values["bounds"]), "best_X": tuple(values["best_X"])}
+            bounds=_box(values["bounds"]),
+            epsilon=read_float(values["epsilon"]),
+            regret_bound=read_float(values["regret_bound"]),
+            beta=read_float(values["beta"]),
+            confidence=None if confidence is None else read_finite(confidence),
+            num_observations=read_count(values["num_observations"]),
+            best_X=tuple(map(read_finite, values["best_X"])),
+            best_value=read_float(values["best_value"]),
         )
 
 
 def _box(values: Any) -> Box:
-    lower, upper = values
-    return tuple(lower), tuple(upper)
+    lower, upper = (tuple(map(read_finite, corner)) for corner in values)
+    if len(lower) != len(upper) or not all(a < b for a, b in zip(lower, upper, strict=True)):
+        raise InputDataError(f"Expected a box with lower < upper; got {values!r}.")
+    return lower, upper
 
 
 def _sides(values: Any) -> tuple[Side, ...]:
-    return tuple((int(dim), str(side)) for dim, side in values)
+    return tuple((read_count(dim), read_text(side)) for dim, side in values)

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import torch
+from botorch.exceptions.errors import BotorchError
 from gpytorch.models import ExactGP
 from torch import Tensor
 
-from botorch_ubo.boxes import contains, hull
+from botorch_ubo.advice import advise
 from botorch_ubo.controller import ExpandingBounds
+from botorch_ubo.expansion import certify, whole_box
 from botorch_ubo.ledger import Ledger
-from botorch_ubo.records import Certificate, ExpansionRecord
+from botorch_ubo.records import Certificate, ExpansionRecord, Side
 from botorch_ubo.trials import FAILED, Trial
 
-_NEAR = 0.01  # of a side: closer than this to a hard limit counts as being at it
-_LATE = 0.8  # of the evaluations: a best point found after this, further out, is still on its way
+
+class NoResultError(BotorchError):
+    """No evaluation has succeeded, so that there is nothing to choose from."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +38,10 @@ class OptimizationResult:
     """The evaluated point whose pessimistic confidence bound is best."""
     guaranteed_value: float
     """That bound: a value that the point reaches as far as the model's confidence goes."""
+    regret_bound: float
+    """How much better than that bound a point of the last box may be, as far as the model goes."""
     certificate: Certificate | None
+    """The latest box that was found exhausted to the accuracy epsilon, if any was."""
     X: Tensor
     """``n x d`` completed evaluations, in the order in which they came in."""
     Y: Tensor
@@ -41,6 +49,7 @@ class OptimizationResult:
     trials: tuple[Trial, ...]
     """All trials, failed and pending ones included."""
     expansions: tuple[ExpansionRecord, ...]
+    """Moves of the box with their reasons, and those that `on_expand` refused."""
     initial_bounds: Tensor
     bounds: Tensor
     hard_limits: Tensor
@@ -63,22 +72,29 @@ class OptimizationResult:
 
 
 def summarize_run(
-    box: ExpandingBounds, model: ExactGP, ledger: Ledger, stopped_because: str
+    box: ExpandingBounds,
+    model: ExactGP | None,
+    ledger: Ledger,
+    stopped_because: str,
+    held: Collection[Side] = (),
 ) -> OptimizationResult:
     r"""Put together the result of a run.
 
     Args:
         box: The controller.
-        model: The model, fitted to the ledger's completed trials.
+        model: The model, fitted to the ledger's completed trials; ``None`` if there are none.
         ledger: All trials.
         stopped_because: Why the run ended.
+        held: Sides beyond which evaluations keep failing.
 
     Returns:
         The result.
     """
     done = ledger.completed
+    if model is None or not done:
+        raise NoResultError(_no_result(ledger))
     X, Y, _ = ledger.data()
-    context = box.context(model)
+    context = whole_box(box.context(model))
     with torch.no_grad():
         mean = model.posterior(X).mean.squeeze(-1)
     sign = 1.0 if box.settings.maximize else -1.0
@@ -92,56 +108,31 @@ def summarize_run(
         recommended_value=float(mean[recommended]),
         guaranteed_X=done[guaranteed].X,
         guaranteed_value=sign * float(context.lcb_at_data[guaranteed]),
-        certificate=box.certificate,
+        regret_bound=context.regret_bound,
+        certificate=certify(context) or box.certificate,
         X=X,
         Y=Y.squeeze(-1),
         trials=ledger.trials,
-        expansions=box.history,
+        expansions=tuple(r for r in box.history if r.moved or r.decision != "accepted"),
         initial_bounds=initial,
         bounds=bounds,
         hard_limits=limits,
         stopped_because=stopped_because,
-        advice=advise(X, best, initial, bounds, limits),
+        advice=advise(X, best, initial, bounds, limits, held),
     )
 
 
-def advise(
-    X: Tensor,
-    best: int,
-    initial_bounds: Tensor,
-    bounds: Tensor,
-    limits: Tensor,
-) -> str:
-    r"""Say in words what the run tells about the box.
-
-    Args:
-        X: ``n x d`` evaluations in the order in which they came in.
-        best: Index of the best.
-        initial_bounds: The user's ``2 x d`` box.
-        bounds: The last ``2 x d`` box.
-        limits: ``2 x d`` hard limits.
-
-    Returns:
-        One or more sentences.
-    """
-    point = X[best]
-    near = _NEAR * (bounds[1] - bounds[0])
-    at_limit = [
-        f"stopped by the hard limit on dimension {dim}, {name} side: relax it if it is not physical"
-        for row, name in enumerate(("lower", "upper"))
-        for dim in ((point - limits[row]).abs() <= near).nonzero().flatten().tolist()
-    ]
-    outside = ((point < initial_bounds[0]) | (point > initial_bounds[1])).nonzero().flatten()
-    at_edge = ((point - bounds).abs() <= near).any() and not at_limit
-    late = best >= _LATE * len(X)
-    further = late and not contains(hull(initial_bounds, X[: int(_LATE * len(X))]), point)
-    if outside.numel():
-        where = "your box was too small: the best point lies outside it in dimension(s) "
-        sentences = [where + f"{outside.tolist()}", *at_limit]
-    elif at_edge:
-        sentences = ["the best point lies on the edge of the box: let it grow"]
-    else:
-        sentences = at_limit or ["your box was enough: the best point lies in it"]
-    if outside.numel() and (at_edge or further):
-        sentences.append("still expanding when the budget ended: more evaluations may pay")
-    return "; ".join(sentences)
+def _no_result(ledger: Ledger) -> str:
+    """Why there is nothing to report."""
+    if not ledger.failed:
+        return (
+            f"Expected an evaluation with a value; there is none yet, and {len(ledger.pending)} "
+            "are pending. Hand results in with `tell`."
+        )
+    reasons = Counter(trial.reason for trial in ledger.failed).most_common(3)
+    told = "; ".join(f"{count} times {reason!r}" for reason, count in reasons)
+    return (
+        f"Expected an evaluation that succeeds; all {len(ledger.failed)} failed so far: {told}. "
+        "Try the objective on a point of the box by hand: does it take the input it is given (see "
+        "`input_type`), and is it finite there?"
+    )
