@@ -1,20 +1,31 @@
 """Bayesian optimisation in BoTorch when nobody knows the right bounds."""
 
+import logging
+
 from botorch_ubo.acquisition import LowerConfidenceBound, UnboundedUpperConfidenceBound
 from botorch_ubo.beta import BetaSchedule, ConstantBeta, PublishedBeta, TheoremBeta
+from botorch_ubo.checkpoint import CheckpointError
 from botorch_ubo.context import Context
 from botorch_ubo.controller import ExpandingBounds
+from botorch_ubo.minimize import maximize, minimize
 from botorch_ubo.models import default_model, published_model
+from botorch_ubo.optimizer import UnboundedOptimizer
 from botorch_ubo.records import Certificate, ExpansionRecord
+from botorch_ubo.result import NoResultError, OptimizationResult
 from botorch_ubo.strategies import Proposal, PublishedBox, Strategy, TheoremBox
+from botorch_ubo.trials import Trial
 from botorch_ubo.triggers import Always, EveryEvaluations, FirstStep, Never, RegretBound, Trigger
 
 __version__ = "0.1.0"
+
+# Quiet unless the application says otherwise: logging.getLogger("botorch_ubo").setLevel(...)
+logging.getLogger("botorch_ubo").addHandler(logging.NullHandler())
 
 __all__ = [
     "Always",
     "BetaSchedule",
     "Certificate",
+    "CheckpointError",
     "ConstantBeta",
     "Context",
     "EveryEvaluations",
@@ -23,6 +34,8 @@ __all__ = [
     "FirstStep",
     "LowerConfidenceBound",
     "Never",
+    "NoResultError",
+    "OptimizationResult",
     "Proposal",
     "PublishedBeta",
     "PublishedBox",
@@ -30,8 +43,12 @@ __all__ = [
     "Strategy",
     "TheoremBeta",
     "TheoremBox",
+    "Trial",
     "Trigger",
+    "UnboundedOptimizer",
     "UnboundedUpperConfidenceBound",
     "default_model",
+    "maximize",
+    "minimize",
     "published_model",
 ]

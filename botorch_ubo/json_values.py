@@ -67,5 +67,7 @@ def read_fields(values: Any, names: set[str], what: str) -> Mapping[str, Any]:
     """A mapping with exactly these keys."""
     if not isinstance(values, Mapping) or set(values) != names:
         got = sorted(map(str, values)) if isinstance(values, Mapping) else repr(values)
-        raise InputDataError(f"Expected {what} with the fields {sorted(names)}; got {got}.")
+        raise InputDataError(
+            f"Expected a well-formed {what} with the fields {sorted(names)}; got {got}."
+        )
     return values

@@ -19,8 +19,8 @@ from gpytorch.means import ZeroMean
 from gpytorch.mlls import ExactMarginalLogLikelihood
 from torch import Tensor
 
-# Theirs was 1e-10; gpytorch rounds fixed noise below 1e-6 up to it.
-_PUBLISHED_NOISE = 1.01e-6
+# Of the outcomes' variance: gpytorch rounds fixed noise below 1e-6 up to it, and warns.
+_MIN_NOISE = 1.01e-6
 
 
 def default_model(X: Tensor, Y: Tensor, bounds: Tensor, Yvar: Tensor | None = None) -> SingleTaskGP:
@@ -33,12 +33,14 @@ def default_model(X: Tensor, Y: Tensor, bounds: Tensor, Yvar: Tensor | None = No
         X: ``n x d`` inputs.
         Y: ``n x 1`` outcomes.
         bounds: The first ``2 x d`` box.
-        Yvar: ``n x 1`` observation variances, if known.
+        Yvar: ``n x 1`` observation variances, if known; 0 for exact observations.
 
     Returns:
         The model, not fitted yet.
     """
     d = X.shape[-1]
+    if Yvar is not None:
+        Yvar = Yvar.clamp_min(_MIN_NOISE * _scale(Y))
     return SingleTaskGP(
         X,
         Y,
@@ -102,8 +104,15 @@ def published_model(X: Tensor, Y: Tensor) -> SingleTaskGP:
     return SingleTaskGP(
         X,
         Y,
-        train_Yvar=torch.full_like(Y, _PUBLISHED_NOISE * float(Y.var().clamp_min(1e-12))),
+        # Theirs was 1e-10.
+        train_Yvar=torch.full_like(Y, _MIN_NOISE * _scale(Y)),
         covar_module=kernel,
         mean_module=ZeroMean(),
         outcome_transform=Standardize(1),
     )
+
+
+def _scale(Y: Tensor) -> float:
+    """The variance by which ``Standardize`` divides: 1 for outcomes that do not vary."""
+    variance = float(Y.var()) if len(Y) > 1 else 1.0
+    return variance if variance >= 1e-16 else 1.0

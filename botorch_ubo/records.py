@@ -93,7 +93,7 @@ class ExpansionRecord:
     @classmethod
     def from_dict(cls, values: Any) -> ExpansionRecord:
         """The inverse of :meth:`to_dict`, with every value checked."""
-        values = read_fields(values, {item.name for item in fields(cls)}, "a record of a move")
+        values = read_fields(values, {item.name for item in fields(cls)}, "record of a move")
         bound = values["regret_bound"]
         record = cls(
             iteration=read_count(values["iteration"]),
@@ -155,7 +155,7 @@ class Certificate:
     @classmethod
     def from_dict(cls, values: Any) -> Certificate:
         """The inverse of :meth:`to_dict`, with every value checked."""
-        values = read_fields(values, {item.name for item in fields(cls)}, "a certificate")
+        values = read_fields(values, {item.name for item in fields(cls)}, "certificate")
         confidence = values["confidence"]
         return cls(
             bounds=_box(values["bounds"]),

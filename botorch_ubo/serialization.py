@@ -7,11 +7,7 @@ from dataclasses import astuple
 from typing import Any
 
 import torch
-from botorch.exceptions.errors import (
-    BotorchError,
-    BotorchTensorDimensionError,
-    InputDataError,
-)
+from botorch.exceptions.errors import InputDataError
 from torch import Tensor
 
 from botorch_ubo.boxes import check_bounds, check_inside
@@ -75,22 +71,22 @@ def state_from_dict(values: Mapping[str, Any], hard_limits: Tensor) -> BoxState:
             trace=tuple(_step_record(*step) for step in values["trace"]),
             certificate=None if certificate is None else Certificate.from_dict(certificate),
         )
-    except BotorchError:
+    except InputDataError:
         raise
     except Exception as error:
         raise InputDataError(
             f"Expected a complete, well-formed state; got {type(error).__name__}: {error}. Load "
             "what `state_dict` returned, unchanged."
         ) from error
+    if state.initial_bounds.shape != state.bounds.shape:
+        raise InputDataError("Expected `initial_bounds` and `bounds` of equal shape in the state.")
+    if state.boxes is not None and state.boxes.shape[1:] != state.bounds.shape:
+        raise InputDataError("Expected `boxes` of the shape of `bounds` in the state.")
     return state
 
 
 def _bounds(values: Any, hard_limits: Tensor) -> Tensor:
     box = check_bounds(torch.tensor(values, dtype=torch.double), "bounds of the state")
-    if box.shape != hard_limits.shape:
-        raise BotorchTensorDimensionError(
-            f"Expected a state of {hard_limits.shape[-1]} dimensions; got {box.shape[-1]}."
-        )
     check_inside(box, hard_limits, "bounds of the state")
     return box
 

@@ -50,7 +50,7 @@ class Trial:
     @classmethod
     def from_dict(cls, values: Any) -> Trial:
         """The inverse of :meth:`to_dict`, with every value checked."""
-        values = read_fields(values, {field.name for field in fields(cls)}, "a trial")
+        values = read_fields(values, {field.name for field in fields(cls)}, "trial")
         if not isinstance(values["X"], list | tuple) or not isinstance(values["asked"], bool):
             raise InputDataError(f"Expected a well-formed trial; got {dict(values)}.")
         trial = cls(

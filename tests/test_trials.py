@@ -66,7 +66,7 @@ class TestTrial:
 
     @pytest.mark.parametrize("values", [None, [], "trial", 3, {}, {"id": 0}])
     def test_refuses_what_is_not_a_trial(self, values: object) -> None:
-        with pytest.raises(InputDataError, match="a trial with the fields"):
+        with pytest.raises(InputDataError, match="a well-formed trial"):
             Trial.from_dict(values)
 
     def test_a_failed_or_pending_trial_has_no_value(self) -> None:
