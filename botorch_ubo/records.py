@@ -141,9 +141,10 @@ class Certificate:
             if self.confidence is not None
             else "by the model's (scaled) confidence bounds, without a probability statement"
         )
+        sides = " x ".join(f"[{a:.3g}, {b:.3g}]" for a, b in zip(*self.bounds, strict=True))
         return (
             f"after {self.num_observations} evaluations the best evaluated point is within "
-            f"{self.epsilon:.3g} of the optimum in the box {self.bounds} {how_sure}; nothing is "
+            f"{self.epsilon:.3g} of the optimum in the box {sides} {how_sure}; nothing is "
             "claimed beyond the box"
         )
 
