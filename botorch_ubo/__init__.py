@@ -7,6 +7,7 @@ from botorch_ubo.beta import BetaSchedule, ConstantBeta, PublishedBeta, TheoremB
 from botorch_ubo.checkpoint import CheckpointError
 from botorch_ubo.context import Context
 from botorch_ubo.controller import ExpandingBounds
+from botorch_ubo.methods import Method, available_methods, get_method, register_method
 from botorch_ubo.minimize import maximize, minimize
 from botorch_ubo.models import default_model, published_model
 from botorch_ubo.optimizer import UnboundedOptimizer
@@ -33,6 +34,7 @@ __all__ = [
     "ExpansionRecord",
     "FirstStep",
     "LowerConfidenceBound",
+    "Method",
     "Never",
     "NoResultError",
     "OptimizationResult",
@@ -47,8 +49,11 @@ __all__ = [
     "Trigger",
     "UnboundedOptimizer",
     "UnboundedUpperConfidenceBound",
+    "available_methods",
     "default_model",
+    "get_method",
     "maximize",
     "minimize",
     "published_model",
+    "register_method",
 ]

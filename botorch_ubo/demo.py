@@ -1,9 +1,9 @@
 r"""A demonstration: minimise Beale's function from a box that does not hold its minimum.
 
-``python -m botorch_ubo.demo`` runs GPUCB-UBO in a plain BoTorch loop, says when
-and why the box grows, and draws what happened. ``--seed`` picks another first box and other
-initial points. Beale's values span five orders of magnitude, so the model sees ``log(1 + f)``; epsilon
-is 0.2 standard deviations of it, coarser than the default, to exhaust a box within a short run.
+``python -m botorch_ubo.demo`` runs GPUCB-UBO in a plain BoTorch loop, says when and why the box
+grows, and draws what happened. ``--seed`` picks another first box and other initial points.
+Beale's values span five orders of magnitude, so the model sees ``log(1 + f)``; epsilon is 0.2
+standard deviations of it, coarser than the default, to exhaust a box within a short run.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ PROBLEM = Beale()
 DOMAIN, OPTIMIZERS = PROBLEM.get_buffer("bounds"), PROBLEM.get_buffer("optimizers")
 FRACTION = 0.2  # of the domain's side: the first box, as in the paper
 NUM_INITIAL = 6  # 3 d, as in the paper
+EPSILON = 0.2
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ def first_box(seed: int) -> Tensor:
             return box
 
 
-def run(seed: int, budget: int, epsilon: float) -> Run:
+def run(seed: int, budget: int, epsilon: float = EPSILON) -> Run:
     """Minimise with ``budget`` evaluations after the initial ones, reporting on the way."""
     bounds = first_box(seed)
     X = draw_sobol_samples(bounds, n=NUM_INITIAL, q=1, seed=seed).squeeze(-2)
@@ -135,7 +136,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--seed", type=int, default=2, help="of box, points and search")
     parser.add_argument("--budget", type=int, default=40, help="evaluations after the initial ones")
     parser.add_argument(
-        "--epsilon", type=float, default=0.2, help="accuracy at which a box counts as exhausted"
+        "--epsilon", type=float, default=EPSILON, help="accuracy at which a box counts as exhausted"
     )
     parser.add_argument("--output", type=Path, default=Path("demo.png"), help="the picture")
     arguments = parser.parse_args(argv)
