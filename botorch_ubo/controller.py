@@ -313,7 +313,8 @@ class ExpandingBounds:
             new = state
         else:
             new, record = expand(context, self.strategy, reason, self.on_expand)
-            logger.info("%s", record)
+            if record.notable:
+                logger.info("%s", record)
         new = replace(
             new,
             num_initial=len(X) if first else state.num_initial,

@@ -135,8 +135,9 @@ class Loop:
         if not self.stopped and self._num_asked() < self.budget and not self._certified():
             trial = self.optimizer.ask()
             history = self.optimizer.box.history
-            for record in history[self.shown :] if not self.bar.disable else ():
-                self.bar.write(str(record))
+            for record in history[self.shown :]:
+                if record.notable and not self.bar.disable:
+                    self.bar.write(str(record))
             self.shown = len(history)
             return trial
         return None

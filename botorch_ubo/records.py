@@ -60,6 +60,11 @@ class ExpansionRecord:
         """Whether the box changed at all."""
         return self.new_bounds != self.old_bounds
 
+    @property
+    def notable(self) -> bool:
+        """Whether the box changed, or `on_expand` kept it from changing."""
+        return self.moved or self.decision != "accepted"
+
     def __str__(self) -> str:
         """One line for a log or a progress bar."""
         old, new = self.old_bounds, self.new_bounds

@@ -60,10 +60,12 @@ class OptimizationResult:
         """A few lines for a person."""
         point = ", ".join(f"{x:.6g}" for x in self.best_X)
         failed = sum(trial.status == FAILED for trial in self.trials)
+        moves = sum(record.moved for record in self.expansions)
         lines = [
             f"best value {self.best_value:.6g} at ({point}) after {len(self.Y)} evaluations"
-            + (f" and {failed} failures" if failed else ""),
-            f"stopped because {self.stopped_because}; {len(self.expansions)} moves of the box",
+            + (f" and {failed} failure{'s' * (failed > 1)}" if failed else ""),
+            f"stopped because {self.stopped_because}; the box moved {moves} "
+            f"time{'s' * (moves != 1)}",
             f"advice: {self.advice}",
         ]
         if self.certificate is not None:
@@ -113,7 +115,7 @@ def summarize_run(
         X=X,
         Y=Y.squeeze(-1),
         trials=ledger.trials,
-        expansions=tuple(r for r in box.history if r.moved or r.decision != "accepted"),
+        expansions=tuple(record for record in box.history if record.notable),
         initial_bounds=initial,
         bounds=bounds,
         hard_limits=limits,
