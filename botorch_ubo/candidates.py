@@ -207,7 +207,7 @@ def _near_data(
     centers = X[top.repeat(count // len(top) + 1)[:count]]
     normal = _normal(count, X, seed + 1)
     # Steps of 0.01 to 1 length-scale: the hill at the incumbent may be much narrower than one.
-    size = 10 ** (-2 * torch.linspace(0, 1, count).to(X)[torch.randperm(count).to(X.device)])
+    size = 10 ** (-2 * _shuffled_fractions(count, X))
     steps = size.unsqueeze(-1) * normal * neighborhood.radius.lengthscales.to(X)
     jittered = clip(_to_raw(neighborhood.model, centers + steps, box), box)
     return torch.cat([raw[top], jittered])
@@ -219,9 +219,14 @@ def _on_shell(box: Tensor, neighborhood: Neighborhood, count: int, seed: int) ->
     index = torch.arange(count, device=X.device) % X.shape[0]
     normal = _normal(count, X, seed + 2)
     direction = normal / normal.norm(dim=-1, keepdim=True)
-    size = 0.3 + 0.7 * torch.linspace(0, 1, count).to(X)[torch.randperm(count).to(X.device)]
+    size = 0.3 + 0.7 * _shuffled_fractions(count, X)
     steps = size.unsqueeze(-1) * direction * neighborhood.radius.half_widths.to(X)
     return clip(_to_raw(neighborhood.model, X[index] + steps, box), box)
+
+
+def _shuffled_fractions(count: int, like: Tensor) -> Tensor:
+    fractions = torch.linspace(0, 1, count, dtype=torch.double)
+    return fractions[torch.randperm(count)].to(like)
 
 
 def _normal(count: int, like: Tensor, seed: int) -> Tensor:

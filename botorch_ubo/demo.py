@@ -30,6 +30,7 @@ DOMAIN, OPTIMIZERS = PROBLEM.get_buffer("bounds"), PROBLEM.get_buffer("optimizer
 FRACTION = 0.2  # of the domain's side: the first box, as in the paper
 NUM_INITIAL = 6  # 3 d, as in the paper
 EPSILON = 0.2
+_NO_CERTIFICATE = "none was issued: no box was found exhausted"
 
 
 @dataclass(frozen=True)
@@ -95,8 +96,7 @@ def summarize(result: Run) -> str:
         f"{float(result.Y[:NUM_INITIAL].min()) - PROBLEM.optimal_value:.4g}",
         f"expansions   {len(box.history)}: from {_box(box.initial_bounds)} to {_box(box.bounds)}",
         "certificate  "
-        + (f"{box.certificate}" if box.certificate else "none: no box was found exhausted")
-        + " (in log(1 + f))",
+        + (f"{box.certificate} (in log(1 + f))" if box.certificate else _NO_CERTIFICATE),
     ]
     last = box.trace[-1]
     bound = last.regret_bound

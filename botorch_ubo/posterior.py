@@ -125,14 +125,15 @@ def summarize_posterior(
         _check_constant(model, X, prior.mean, variance)
         shape = _member_shape(model)
         mean, scale = _outcome_scale(model, shape, X)
-        Y = model.train_targets.reshape(*shape, -1) * scale.unsqueeze(-1) + mean.unsqueeze(-1)
+        targets = model.train_targets.expand_as(noisy.mean).reshape(*shape, -1)
+        Y = targets * scale.unsqueeze(-1) + mean.unsqueeze(-1)
         objective = (Y[0] * weights.to(Y).unsqueeze(-1)).sum(dim=0) + offset
         return PosteriorSummary(
             X=X.reshape(-1, *X.shape[-2:])[0],
             z=z.reshape(*shape, -1),
             lambda_max=smallest.clamp_min(floor).reciprocal().reshape(shape),
             theta=variance[..., 0].sqrt().reshape(shape),
-            prior_mean=prior.mean[..., 0].reshape(shape),
+            prior_mean=prior.mean[..., 0].reshape(shape).detach(),  # a view of the parameter
             Y_mean=mean,
             Y_scale=scale,
             weights=weights.to(X),
@@ -171,10 +172,11 @@ def check_model(model: ExactGP) -> ExactGP:
             f"{tuple(model.train_targets.shape)}. Use a "
             "SingleTaskGP instead of a multi-task model."
         )
-    if model.training:
+    if model.training or model.covar_module is None:
+        state = "is in training mode" if model.training else "has no kernel yet"
         raise UnsupportedError(
-            f"Expected a fitted model in evaluation mode; this {name} is in training mode, so it "
-            "was probably never fitted. Call `fit_gpytorch_mll(ExactMarginalLogLikelihood("
+            f"Expected a fitted model in evaluation mode; this {name} {state}, so it was probably "
+            "never fitted. Call `fit_gpytorch_mll(ExactMarginalLogLikelihood("
             "model.likelihood, model))`, or `model.eval()` if its hyper-parameters were set "
             "another way."
         )
@@ -216,7 +218,7 @@ def _rotates(transform: InputTransform | None) -> bool:
 def _check_constant(model: ExactGP, X: Tensor, mean: Tensor, variance: Tensor) -> None:
     shifted = X + 1e3 * (1 + X.abs().max())  # one datum alone would look constant
     means = torch.cat([mean, model.mean_module(shifted).expand_as(mean)], dim=-1)
-    if not torch.allclose(means, means[..., :1]):
+    if not torch.allclose(means, means[..., :1], atol=1e-8 * float(variance.max()) ** 0.5):
         raise UnsupportedError(
             "Expected a constant prior mean, so that the upper confidence bound has a limit at "
             f"infinity; got {type(model.mean_module).__name__}. Use ConstantMean or ZeroMean."
@@ -234,7 +236,7 @@ def _check_constant(model: ExactGP, X: Tensor, mean: Tensor, variance: Tensor) -
 def _member_shape(model: ExactGP) -> tuple[int, int]:
     """``(S, M)``: members of the ensemble, outputs that are combined."""
     if getattr(model, "_is_ensemble", False):
-        return model.train_inputs[0].shape[0], 1
+        return model.batch_shape[0], 1  # a fully Bayesian model keeps one copy of its data
     return 1, model.num_outputs
 
 

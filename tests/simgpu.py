@@ -51,6 +51,13 @@ def _unwrap(x: Any) -> Any:
     return torch.device("cpu") if isinstance(x, torch.device) else x
 
 
+def _as_tensor(x: Any) -> Any:
+    """A number in a tensor's place, with all its digits; 0-dim, so it promotes nothing."""
+    if isinstance(x, float):
+        return torch.tensor(x, dtype=torch.double)
+    return torch.tensor(x) if isinstance(x, int) else x
+
+
 def _refuse_mixed_devices(name: str, leaves: list[Any]) -> None:
     if not any(map(is_sim, leaves)) or name.startswith(_CROSS_DEVICE):
         return
@@ -85,6 +92,10 @@ def _run_on_cpu(func: Any, *args: Any, **kwargs: Any) -> Any:
     name += "." + schema.overload_name if schema.overload_name else ""
     _refuse_mixed_devices(name, tree_leaves((args, kwargs)))
     cpu_args, cpu_kwargs = tree_map(_unwrap, args), tree_map(_unwrap, kwargs)
+    cpu_args = [
+        _as_tensor(x) if str(argument.type) == "Tensor" else x
+        for x, argument in zip(cpu_args, schema.arguments, strict=False)
+    ]
     if name.startswith("_copy_from"):
         _unwrap(args[1]).copy_(_unwrap(args[0]))
         return args[1]
@@ -120,6 +131,19 @@ def without_view_writes() -> Iterator[None]:
         yield
 
 
+_copy_with_storage = Tensor.__deepcopy__
+
+
+def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
+    # The original copies the storage, which here has no memory of its own, and crashes.
+    if not is_sim(self):
+        return _copy_with_storage(self, memo)
+    if id(self) not in memo:
+        memo[id(self)] = self.detach().clone().requires_grad_(self.requires_grad)
+    return memo[id(self)]
+
+
+Tensor.__deepcopy__ = _deepcopy
 _setup_privateuseone_for_python_backend(NAME)
 _LIBRARY = torch.library.Library("_", "IMPL")
 _LIBRARY.fallback(_run_on_cpu, "PrivateUse1")

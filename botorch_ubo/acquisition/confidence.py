@@ -45,7 +45,7 @@ class UnboundedUpperConfidenceBound(UpperConfidenceBound):
 
         Args:
             model: A fitted exact GP (see :func:`botorch_ubo.posterior.check_model`).
-            beta: A scalar or a one-dim tensor with ``b`` elements (batch mode).
+            beta: A scalar, or a ``b x 1``-dim tensor with one value per element of a t-batch.
             posterior_transform: A ScalarizedPosteriorTransform for a multi-output model.
             maximize: If True, consider the problem a maximization problem.
         """
@@ -85,7 +85,7 @@ class LowerConfidenceBound(AnalyticAcquisitionFunction):
 
         Args:
             model: A fitted single-outcome model.
-            beta: A scalar or a one-dim tensor with ``b`` elements (batch mode).
+            beta: A scalar, or a ``b x 1``-dim tensor with one value per element of a t-batch.
             posterior_transform: A PosteriorTransform. If using a multi-output model,
                 a PosteriorTransform that transforms the multi-output posterior into a
                 single-output posterior is required.
@@ -125,7 +125,8 @@ def value_at_infinity(
     Returns:
         A tensor of the shape of ``beta``: the average of the members' limits.
     """
-    root = torch.as_tensor(beta).to(summary.theta).sqrt()
+    theta = summary.theta
+    root = torch.as_tensor(beta, dtype=theta.dtype, device=theta.device).sqrt()
     mean = summary.mean_at_infinity.mean()
     return (mean if maximize else -mean) + root * summary.sigma_at_infinity.mean()
 

@@ -128,7 +128,7 @@ class LogRegularizedExpectedImprovement(AnalyticAcquisitionFunction):
         # Regressing y + xi(X) on the prior mean -xi adds k(x)^T (K + Sigma)^{-1} xi(X) to the mean.
         model: ExactGP = self.model
         covariance: Tensor = model.covar_module(X, model.train_inputs[0]).to_dense()
-        return cost - covariance @ self.weights
+        return cost - (covariance * self.weights).sum(dim=-1)
 
 
 def prior_mean_weights(model: ExactGP, penalty: Penalty) -> Tensor:
