@@ -62,7 +62,7 @@ def test_the_loop_moves_its_box_beyond_the_first(finished):
 
 
 def test_hard_limits_hold(finished):
-    box = next(box for code, box in finished if "hard_limits=" in code)
+    box = next(box for code, box in finished if "hard_limits={0:" in code)
     assert box.bounds[0, 0] >= 0 and box.bounds[1, 1] <= 2.5
     assert (0, "lower") in box.history[-1].stopped_by_limit
 
