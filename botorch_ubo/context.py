@@ -103,14 +103,10 @@ class Context:
         """``n x d`` training inputs in raw units."""
         return training_inputs(self.model)
 
-    @cached_property
+    @property
     def Y(self) -> Tensor:
         """``n``-dim observed objective in raw units, in its own sign."""
-        summary = self.summary
-        targets = self.model.train_targets.to(summary.theta)
-        Y = targets.reshape(*summary.theta.shape, -1) * summary.Y_scale.unsqueeze(-1)
-        Y = (Y + summary.Y_mean.unsqueeze(-1))[0]
-        return (Y * summary.weights.unsqueeze(-1)).sum(dim=0) + summary.offset
+        return self.summary.Y
 
     @property
     def n(self) -> int:

@@ -56,6 +56,10 @@ class PosteriorSummary:
     weights: Tensor
     offset: float
     kernel: Kernel
+    targets: Tensor
+    """``S x M x n`` outcomes in the model's units."""
+    Y: Tensor
+    """``n``-dim observed objective in raw units."""
     Y_std: float
     """Standard deviation of the observed objective: the unit in which epsilon is given."""
     Y_range: float
@@ -139,6 +143,8 @@ def summarize_posterior(
             weights=weights.to(X),
             offset=offset,
             kernel=model.covar_module,
+            targets=targets,
+            Y=objective,
             Y_std=_std(objective),
             Y_range=float(objective.max() - objective.min()),
         )

@@ -73,8 +73,9 @@ class RegularizedBox(Strategy):
         summary = context.summary
         sign = 1 if context.settings.maximize else -1
         weights = sign * summary.weights * summary.Y_scale  # S x M, raw units per unit
-        targets = context.model.train_targets.to(summary.z).reshape(summary.z.shape)
-        residual = weights.sign().unsqueeze(-1) * (targets - summary.prior_mean.unsqueeze(-1))
+        residual = weights.sign().unsqueeze(-1) * (
+            summary.targets - summary.prior_mean.unsqueeze(-1)
+        )
         z = weights.sign().unsqueeze(-1) * summary.z
         if self.variant == "prior_mean":  # regresses on y + xi(X)
             unit = summary.Y_std / weights.abs().unsqueeze(-1)
