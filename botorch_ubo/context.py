@@ -262,7 +262,8 @@ def training_inputs(model: ExactGP) -> Tensor:
     """``n x d`` training inputs of a model in evaluation mode, in raw units."""
     original = getattr(model, "_original_train_inputs", None)
     X: Tensor = model.train_inputs[0] if original is None else original
-    return X.reshape(-1, *X.shape[-2:])[0].detach()
+    # BoTorch leaves them behind when a model is moved.
+    return X.reshape(-1, *X.shape[-2:])[0].detach().to(model.train_targets)
 
 
 def fingerprint(*tensors: Tensor) -> str:

@@ -24,6 +24,7 @@ from botorch.models.model import Model
 from gpytorch.models import ExactGP
 from torch import Tensor
 
+from botorch_ubo.acquisition.feasibility import LogFeasibilityWeighted
 from botorch_ubo.beta import BetaSchedule, ConstantBeta, PublishedBeta, TheoremBeta
 from botorch_ubo.boxes import (
     HardLimits,
@@ -31,7 +32,6 @@ from botorch_ubo.boxes import (
     check_bounds,
     check_inside,
     clip,
-    fit_inside,
     parse_hard_limits,
 )
 from botorch_ubo.candidates import SearchSettings, maximize_acquisition
@@ -44,7 +44,7 @@ from botorch_ubo.context import (
     training_inputs,
 )
 from botorch_ubo.expansion import OnExpand, expand
-from botorch_ubo.factories import q_ucb, repelled
+from botorch_ubo.factories import q_ucb
 from botorch_ubo.posterior import check_model
 from botorch_ubo.records import Certificate, ExpansionRecord
 from botorch_ubo.serialization import state_from_dict, state_to_dict
@@ -227,8 +227,7 @@ class ExpandingBounds:
         acq_function: AcquisitionFunction | Callable[[Model], AcquisitionFunction] | None = None,
         q: int = 1,
         X_pending: Tensor | None = None,
-        X_avoid: Tensor | None = None,
-        within: Tensor | None = None,
+        X_failed: Tensor | None = None,
     ) -> Tensor:
         r"""Update the box and maximise an acquisition function in it.
 
@@ -240,9 +239,8 @@ class ExpandingBounds:
                 function with ``X_pending``; by default the constructor's ``batch_acquisition``.
             X_pending: ``m x d`` points that are being evaluated. They keep candidates away, but
                 neither move the box nor count for the trigger.
-            X_avoid: ``m x d`` points, such as failed evaluations, to keep away from.
-            within: A ``2 x d`` box, infinite on free sides, that this search is to stay in
-                besides; the box itself is left alone.
+            X_failed: ``m x d`` points whose evaluation failed. They keep candidates away, more so
+                where nothing nearby has succeeded, and have no other effect.
 
         Returns:
             A ``q x d`` tensor of candidates in the model's dtype and device. Asked again with
@@ -253,17 +251,15 @@ class ExpandingBounds:
         _, context = self._step(model)
         batch = q > 1 or X_pending is not None
         plain = acq_function is None and self.acquisition is None
-        if plain and not batch and X_avoid is None and within is None:
+        if plain and not batch and X_failed is None:
             X, _ = context.ucb_maximizer
             X = self.strategy.refine(context, X)
         else:
             acqf = self._build(acq_function, context, batch)
-            if X_avoid is not None:
-                acqf = repelled(context, acqf, X_avoid)
-            boxes = context.search_boxes
-            if within is not None:
-                boxes = fit_inside(boxes, within)
-            X = self._maximize(acqf, context, boxes, q, X_pending)
+            if X_failed is not None:
+                lengthscales = context.radius.lengthscales
+                acqf = LogFeasibilityWeighted(acqf, context.X, X_failed, lengthscales)
+            X = self._maximize(acqf, context, q, X_pending)
         return clip(X, cast_inward(self.settings.hard_limits, X))
 
     def context(self, model: ExactGP) -> Context:
@@ -378,7 +374,6 @@ class ExpandingBounds:
         self,
         acqf: AcquisitionFunction,
         context: Context,
-        boxes: Tensor,
         q: int,
         X_pending: Tensor | None,
     ) -> Tensor:
@@ -392,7 +387,7 @@ class ExpandingBounds:
             acqf.set_X_pending(X_pending)
         try:
             X, _ = maximize_acquisition(
-                acqf, boxes, context.neighborhood, q, context.seed,
+                acqf, context.search_boxes, context.neighborhood, q, context.seed,
                 self.settings.search,
             )  # fmt: skip
         finally:

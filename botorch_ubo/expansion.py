@@ -46,12 +46,10 @@ def expand(
             f"Expected a finite box from {strategy.name}; got {wanted.tolist()}. Check the model's "
             "length-scales and output scale."
         )
-    box = wanted
+    box, capped = wanted, torch.zeros_like(wanted, dtype=torch.bool)
     if strategy.nested:
-        wanted = hull(state.bounds, wanted)
-        box = _cap(context, wanted)
+        box, capped = _cap(context, hull(state.bounds, wanted))
     limited = (clip if strategy.nested else fit_inside)(box, limits)
-    sides = wanted[1] - wanted[0]
     record = ExpansionRecord(
         iteration=context.t,
         num_observations=context.n,
@@ -62,9 +60,8 @@ def expand(
         beta=context.beta,
         old_bounds=as_box(state.bounds),
         new_bounds=as_box(limited),
-        stopped_by_limit=_moved(box, limited, 1e-12 * sides),
-        # Rounding on the way through the input transform is not a cap.
-        capped=_moved(wanted, box, 1e-9 * sides),
+        stopped_by_limit=_sides(torch.stack([box[0] < limits[0], box[1] > limits[1]])),
+        capped=_sides(capped),
         details=dict(proposal.details),
     )
     boxes = proposal.boxes
@@ -185,15 +182,21 @@ def hold(record: ExpansionRecord, sides: Collection[Side]) -> ExpansionRecord:
     return replace(record, new_bounds=as_box(box), held=tuple(held))
 
 
-def _cap(context: Context, box: Tensor) -> Tensor:
-    """Cap the growth of a box in the model's input space, never cutting into the old box."""
+def _cap(context: Context, box: Tensor) -> tuple[Tensor, Tensor]:
+    """Cap the growth of a box, never cutting into the old one; also which sides were capped.
+
+    In the model's input space: one decade more of a logarithmic input is one decade, whichever.
+    """
     old = context.state.bounds
-    capped = cap_growth(context.to_model(box), context.model_bounds, context.settings.max_growth)
+    wanted = context.to_model(box)
+    capped = cap_growth(wanted, context.model_bounds, context.settings.max_growth)
     raw = from_model_space(context.model, capped).to(old)
-    return hull(old, torch.stack([raw[0].maximum(box[0]), raw[1].minimum(box[1])]))
+    inner = hull(old, torch.stack([raw[0].maximum(box[0]), raw[1].minimum(box[1])]))
+    # Rounding on the way through the input transform is not a cap.
+    return inner, ((wanted - capped).abs() > 1e-9 * (wanted[1] - wanted[0])).cpu()
 
 
-def _moved(before: Tensor, after: Tensor, tolerance: Tensor) -> tuple[Side, ...]:
-    """The sides at which two boxes differ."""
-    rows, dims = ((before - after).abs() > tolerance).nonzero(as_tuple=True)
+def _sides(mask: Tensor) -> tuple[Side, ...]:
+    """The sides that a ``2 x d`` mask marks."""
+    rows, dims = mask.nonzero(as_tuple=True)
     return tuple((int(dim), _NAMES[int(row)]) for row, dim in zip(rows, dims, strict=True))

@@ -19,7 +19,7 @@ from torch import Tensor
 from botorch_ubo.acquisition.confidence import UnboundedUpperConfidenceBound
 from botorch_ubo.acquisition.penalties import HingeQuadraticPenalty, Penalty
 from botorch_ubo.acquisition.regularized import LogRegularizedExpectedImprovement
-from botorch_ubo.acquisition.repelled import RepelledAcquisition
+from botorch_ubo.acquisition.repelled import LogRepelledAcquisition
 from botorch_ubo.acquisition.variance_cap import VarianceCappedLogExpectedImprovement
 from botorch_ubo.context import Context
 from botorch_ubo.strategies.variance_cap import INITIAL_CAP
@@ -101,9 +101,9 @@ class Repelled:
 
     acquisition: Callable[[Context], AcquisitionFunction]
 
-    def __call__(self, context: Context) -> RepelledAcquisition:
+    def __call__(self, context: Context) -> LogRepelledAcquisition:
         """Build it."""
-        return RepelledAcquisition(self.acquisition(context))
+        return LogRepelledAcquisition(self.acquisition(context))
 
 
 def variance_capped_log_ei(context: Context) -> VarianceCappedLogExpectedImprovement:
@@ -118,15 +118,6 @@ def variance_capped_log_ei(context: Context) -> VarianceCappedLogExpectedImprove
         settings.posterior_transform,
         settings.maximize,
     )
-
-
-def repelled(
-    context: Context, acq_function: AcquisitionFunction, X_avoid: Tensor
-) -> RepelledAcquisition:
-    """An acquisition function that keeps away from some ``m x d`` points."""
-    best = float(best_observation(context))
-    reference = best if context.settings.maximize else -best
-    return RepelledAcquisition(acq_function, X_avoid, reference, context.unit)
 
 
 def beta_of_run(context: Context) -> float:

@@ -114,24 +114,6 @@ class Ledger:
             for dim in (count >= at_least).nonzero().flatten().tolist()
         ]
 
-    def safe_region(self, at_least: int) -> Tensor | None:
-        """``2 x d`` box that ends halfway to the nearest failure on each failing side.
-
-        A success there moves it outward again, another failure halves the gap: the edge of what
-        works is found by bisection. ``None`` if no side is failing.
-        """
-        sides = self.failing_sides(at_least)
-        if not sides:
-            return None
-        good, bad = as_tensor(self.completed), as_tensor(self.failed)
-        region = good.new_tensor([[-math.inf], [math.inf]]).repeat(1, good.shape[-1])
-        for dim, side in sides:
-            sign, row = (-1.0, 0) if side == "lower" else (1.0, 1)  # outward
-            edge = (sign * good[:, dim]).max()
-            outer = sign * bad[:, dim]
-            region[row, dim] = sign * (edge + outer[outer > edge].min()) / 2
-        return region
-
     def to_list(self) -> list[dict[str, Any]]:
         """The trials as JSON values."""
         return [trial.to_dict() for trial in self.trials]

@@ -31,8 +31,6 @@ from botorch_ubo.trials import Trial, as_number, as_tensor
 
 DEFAULT_METHOD = "EI-UBO"
 
-# Failed points keep proposals away; beyond the latest few they only cost time.
-_MAX_REPELLING = 16
 # So many failures beyond the successes on one side stop the box from growing there.
 _FAILURES_THAT_STOP_GROWTH = 2
 
@@ -282,13 +280,12 @@ class UnboundedOptimizer:
             return summarize_run(self.box, model, self._ledger, stopped_because, held)
 
     def _suggest(self, ledger: Ledger, count: int) -> list[list[float]]:
-        failed = ledger.failed[-_MAX_REPELLING:]
+        failed = ledger.failed
         X = self.box.suggest(
             self.fit(),
             q=count,
             X_pending=as_tensor(ledger.pending) if ledger.pending else None,
-            X_avoid=as_tensor(failed) if failed else None,
-            within=ledger.safe_region(_FAILURES_THAT_STOP_GROWTH),
+            X_failed=as_tensor(failed) if failed else None,
         )
         return X.to("cpu", torch.double).tolist()
 

@@ -79,7 +79,7 @@ def _maximize_in_ball(ball: _InBall, seed: int) -> tuple[Tensor, float]:
         with torch.no_grad():
             values = ball(U.unsqueeze(-2))
         starts = U[values.topk(_STARTS).indices].unsqueeze(-2)
-        ones = torch.ones(d).to(ball.center)
+        ones = torch.ones_like(ball.center)
         best, value = optimize_acqf(
             ball,
             bounds=torch.stack([-ones, ones]),

@@ -220,7 +220,6 @@ class TestParts:
             bounds.append(box.context(build("rbf", at, n=14)).regret_bound)
         assert bounds[0] == pytest.approx(bounds[1], rel=1e-6)
 
-    @pytest.mark.xfail(reason="context.training_inputs: BoTorch leaves the raw inputs behind")
     def test_model_moved_after_its_fit(self, device: str) -> None:
         box = ExpandingBounds(BOUNDS.to(device), **FAST)
         model = build("rbf", "cpu").to(device)
@@ -299,7 +298,6 @@ class _SinglePrecision(TorchFunctionMode):
         return out
 
 
-@pytest.mark.xfail(reason="refinement.py: torch.ones(d); published.py: torch.tensor(half_widths)")
 @pytest.mark.parametrize("name", sorted(MODELS))
 @pytest.mark.parametrize("preset", ["corrected", "as_published"])
 def test_a_double_run_makes_no_single_precision_tensor(name: str, preset: str) -> None:

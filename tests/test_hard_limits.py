@@ -165,7 +165,7 @@ def test_candidates(
     model = random_model(box, seed, dtype)
     here = box.to(dtype).mean(dim=0, keepdim=True)
     X = controller.suggest(
-        model, q=q, X_pending=here if pending else None, X_avoid=here if failed else None
+        model, q=q, X_pending=here if pending else None, X_failed=here if failed else None
     )
     assert X.shape == (q, box.shape[-1])
     assert X.dtype == dtype

@@ -4,7 +4,11 @@ import pytest
 import torch
 from botorch.acquisition import LogExpectedImprovement, qUpperConfidenceBound
 from botorch.acquisition.logei import qLogExpectedImprovement
+from botorch.acquisition.objective import ScalarizedPosteriorTransform
 from botorch.exceptions.errors import InputDataError, UnsupportedError
+from botorch.models import SingleTaskGP
+from botorch.models.map_saas import EnsembleMapSaasSingleTaskGP
+from botorch.models.transforms import Normalize
 
 from botorch_ubo import ExpandingBounds, methods
 from botorch_ubo.methods import Method, available_methods, get_method, register_method
@@ -66,6 +70,24 @@ def test_one_argument_switches_and_nothing_else_changes(name, maximize):
     x = box.suggest(model)
     assert x.shape == (1, 2) and x.isfinite().all()
     json.dumps(box.state_dict())
+
+
+@pytest.mark.parametrize("name", [*PAPER, *NEWER[1:]])  # as published: one plain output
+@pytest.mark.parametrize("kind", ["outputs", "ensemble"])
+def test_scalarised_outputs_and_ensembles(name, kind):
+    bounds, X, Y = make_data(2)
+    transform = Normalize(2, bounds=bounds)
+    weights = torch.tensor([1.0, -0.5], dtype=torch.double)
+    objective = ScalarizedPosteriorTransform(weights, 0.3) if kind == "outputs" else None
+    box = get_method(name).build(bounds, posterior_transform=objective, **QUICK)
+    for n in (5, 6):
+        if kind == "outputs":
+            both = torch.cat([Y, X[:, :1] - Y.square()], dim=-1)
+            model = SingleTaskGP(X[:n], both[:n], input_transform=transform)
+        else:
+            model = EnsembleMapSaasSingleTaskGP(X[:n], Y[:n], num_taus=3, input_transform=transform)
+        x = box.suggest(model.eval())
+        assert x.shape == (1, 2) and x.isfinite().all()
 
 
 def test_arguments_of_the_caller_win():

@@ -49,7 +49,7 @@ class PublishedBox(Strategy):
         if not -context.epsilon <= gap <= 0 or not history:
             return X
         known = history[-1].num_observations
-        half_widths = torch.tensor(history[-1].details["half_widths"]).to(context.summary.X)
+        half_widths = context.summary.X.new_tensor(history[-1].details["half_widths"])
         sign = 1 if context.settings.maximize else -1
         order = (sign * context.Y[:known]).argsort(descending=True)[:_REFINED_BOXES]
         for index in order:
