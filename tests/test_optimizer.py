@@ -372,7 +372,7 @@ class TestFailures:
             optimizer.tell_failed(trial, "broke")
             failed.append(trial.X)
         for a, b in itertools.combinations(failed, 2):
-            assert math.dist(a, b) > 0.05
+            assert math.dist(a, b) > 0.01
 
     def test_never_move_the_box(self) -> None:
         optimizer = started()
