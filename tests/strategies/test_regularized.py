@@ -57,6 +57,15 @@ def test_region_by_hand():
         assert box.bounds.tolist() == expected
 
 
+def test_region_of_a_prior_mean_by_hand():
+    # One datum y = 2 where xi = 9: the regression is on y + xi = 11.
+    level = 11 / (1 + NOISE) - 2 + 6
+    X, Y = torch.tensor([[3.5, 0.5]]).double(), torch.tensor([2.0]).double()
+    strategy = RegularizedBox(QuadraticPenalty, "prior_mean")
+    record = get_method("EI-Q").build(unit_box(), strategy=strategy).update(rbf_model(X, Y))
+    assert record.details["penalty_level"] == pytest.approx(level)
+
+
 @pytest.mark.parametrize("maximize", [True, False])
 @pytest.mark.parametrize("variant", ["target", "prior_mean"])
 @pytest.mark.parametrize("penalty", [HingeQuadraticPenalty, QuadraticPenalty])

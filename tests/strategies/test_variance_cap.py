@@ -44,6 +44,16 @@ def test_half_width_by_hand(cap, radius):
     assert box.bounds.tolist() == expected
 
 
+def test_half_width_shares_the_cap_among_the_data():
+    # Two data that do not see each other: lambda_max as for one, but n = 2.
+    box = make(strategy=VarianceCapBox(cap=0.9))
+    X = torch.tensor([[-50.0, 0.5], [50.0, 0.5]]).double()
+    box.update(rbf_model(X, torch.tensor([0.0, 1.0]).double()))
+    half = math.sqrt(-math.log(0.1 * (1 + NOISE) / 2))
+    assert box.history[-1].capped  # along the first dimension: the data are far apart
+    assert box.bounds[:, 1].tolist() == pytest.approx([0.5 - half, 0.5 + half])
+
+
 def test_box_contains_what_is_below_the_cap():
     X, Y = random_data(8)
     model = rbf_model(X, Y, lengthscale=0.3)
