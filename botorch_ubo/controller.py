@@ -21,6 +21,7 @@ from botorch.exceptions.errors import (
     UnsupportedError,
 )
 from botorch.models.model import Model
+from botorch.utils.sampling import manual_seed
 from gpytorch.models import ExactGP
 from torch import Tensor
 
@@ -255,10 +256,11 @@ class ExpandingBounds:
             X, _ = context.ucb_maximizer
             X = self.strategy.refine(context, X)
         else:
-            acqf = self._build(acq_function, context, batch)
-            if X_failed is not None:
-                lengthscales = context.radius.lengthscales
-                acqf = LogFeasibilityWeighted(acqf, context.X, X_failed, lengthscales)
+            with manual_seed(context.seed):  # Monte Carlo samplers draw a seed of their own
+                acqf = self._build(acq_function, context, batch)
+                if X_failed is not None:
+                    lengthscales = context.radius.lengthscales
+                    acqf = LogFeasibilityWeighted(acqf, context.X, X_failed, lengthscales)
             X = self._maximize(acqf, context, q, X_pending)
         return clip(X, cast_inward(self.settings.hard_limits, X))
 
