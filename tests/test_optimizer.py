@@ -159,12 +159,17 @@ class TestAsk:
         optimizer.result()
         assert torch.equal(torch.rand(3), expected)
 
-    def test_proposals_do_not_depend_on_the_random_state_of_torch(self) -> None:
+    @pytest.mark.parametrize("method", ["EI-UBO", "GPUCB-UBO"])
+    def test_proposals_do_not_depend_on_the_random_state_of_torch(self, method: str) -> None:
+        """With one point, several, pending and failed ones: samplers draw seeds of their own."""
         points = []
         for seed in (1, 2):
             torch.manual_seed(seed)
-            optimizer = started()
-            points.append([trial.X for trial in optimizer.ask(2)] + [optimizer.ask().X])
+            optimizer = started(method=method)
+            optimizer.tell_failed(optimizer.ask(), "broke")
+            optimizer.ask(2)
+            optimizer.ask()
+            points.append([trial.X for trial in optimizer.trials])
         assert points[0] == points[1]
 
 

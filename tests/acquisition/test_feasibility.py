@@ -74,7 +74,7 @@ class TestValue:
     def test_adds_to_a_logarithm(self) -> None:
         acqf = weighted()
         point = tensor([[2.0, 0.4]])
-        expected = acqf.acq_function(point.unsqueeze(-2)) + 2 * acqf.log_chance(point)
+        expected = acqf.acq_function(point.unsqueeze(-2)) + acqf.log_chance(point)
         torch.testing.assert_close(acqf(point.unsqueeze(-2)), expected)
 
     def test_is_a_monotone_function_of_other_values(self) -> None:
@@ -82,7 +82,7 @@ class TestValue:
         torch.manual_seed(0)
         points = 3 * torch.rand(40, 1, 2).double() - 1
         plain = acqf.acq_function(points)
-        value = acqf(points) - 2 * acqf.log_chance(points.squeeze(-2))
+        value = acqf(points) - acqf.log_chance(points.squeeze(-2))
         assert torch.equal(plain.argsort(), value.argsort())
 
     def test_very_low_values_do_not_underflow(self) -> None:
