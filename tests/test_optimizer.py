@@ -272,7 +272,9 @@ class TestData:
         optimizer.tell(trial, bowl(trial.X))
         assert len(optimizer.result().Y) == 7
 
-    @pytest.mark.parametrize("form", [lambda x: x.numpy(), lambda x: x.tolist(), list, lambda x: x.double()])
+    @pytest.mark.parametrize(
+        "form", [lambda x: x.numpy(), lambda x: x.tolist(), list, lambda x: x.double()]
+    )
     def test_forms(self, form: Any) -> None:
         optimizer = make()
         new = optimizer.add_data(form(self.X), form(self.Y))
