@@ -23,6 +23,7 @@ from torch import Tensor
 from botorch_ubo.boxes import clip, from_model_space, to_model_space
 from botorch_ubo.radius import Radius
 
+_MAX_SEARCHED = 5  # boxes of a union that are worth a local search
 _SEPARATION = 0.2  # length-scales between two starts: closer ones climb the same hill
 
 
@@ -105,16 +106,14 @@ def _maximize_one(
 ) -> tuple[Tensor, Tensor]:
     """The best ``1 x d`` candidate over all boxes, with its value."""
     best: tuple[Tensor, Tensor] | None = None
-    share = SearchSettings(
-        # A union of many boxes costs about two searches, not one per box.
-        num_restarts=max(2, 2 * settings.num_restarts // len(boxes))
-        if len(boxes) > 1
-        else settings.num_restarts,
-        raw_samples=max(32, 2 * settings.raw_samples // len(boxes))
-        if len(boxes) > 1
-        else settings.raw_samples,
-        options=settings.options,
-    )
+    share = settings
+    if len(boxes) > 1:  # a union of boxes, however many, costs about two searches
+        boxes = _most_promising(acq_function, boxes, seed, settings.raw_samples)
+        share = SearchSettings(
+            num_restarts=max(2, 2 * settings.num_restarts // len(boxes)),
+            raw_samples=max(32, settings.raw_samples // len(boxes)),
+            options=settings.options,
+        )
     for i, box in enumerate(boxes):
         with manual_seed(seed + 7919 * i), warnings.catch_warnings():
             # On a plateau or at a kink a line search may end abnormally: one restart is lost, not
@@ -134,6 +133,19 @@ def _maximize_one(
             best = clip(X.detach(), box), value.detach()
     assert best is not None
     return best
+
+
+def _most_promising(
+    acq_function: AcquisitionFunction, boxes: Tensor, seed: int, raw_samples: int
+) -> Tensor:
+    """The few boxes of a union in which samples found the best values."""
+    if len(boxes) <= _MAX_SEARCHED:
+        return boxes
+    count = max(4, raw_samples // len(boxes))
+    samples = torch.stack([draw_sobol_samples(box, count, 1, seed=seed) for box in boxes])
+    with torch.no_grad():
+        values = acq_function(samples.flatten(0, 1)).reshape(len(boxes), count)
+    return boxes[values.amax(dim=-1).topk(_MAX_SEARCHED).indices]
 
 
 def draw_starts(

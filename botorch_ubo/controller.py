@@ -105,7 +105,7 @@ class ExpandingBounds:
             hard_limits: Limits that nothing crosses: a mapping ``{dim: (lower, upper)}``, a
                 sequence of ``d`` pairs, or a ``2 x d`` tensor; ``None`` leaves a side free.
             max_growth: How far a face may move in one expansion, in sides of the current box
-                (measured in the model's input space).
+                (or of the first, if it has shrunk), measured in the model's input space.
             maximize: If True, consider the problem a maximization problem.
             posterior_transform: A ScalarizedPosteriorTransform for a multi-output model.
             strategy: Where to move the box; the theorem's box by default.
@@ -176,6 +176,7 @@ class ExpandingBounds:
             "strategy": PublishedBox(),
             "trigger": FirstStep() | RegretBound(include_candidate=True),
             "beta": PublishedBeta(),
+            "max_growth": float("inf"),
         }
         return cls(bounds, **{**preset, **kwargs})
 

@@ -5,6 +5,7 @@ A pure function of the context: what it decides comes back as a new state and a 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import Any
@@ -13,7 +14,16 @@ import torch
 from botorch.exceptions.errors import BotorchError, InputDataError
 from torch import Tensor
 
-from botorch_ubo.boxes import cap_growth, check_bounds, clip, fit_inside, from_model_space, hull
+from botorch_ubo.boxes import (
+    cap_growth,
+    check_bounds,
+    clip,
+    contains,
+    fit_inside,
+    from_model_space,
+    hull,
+    pad,
+)
 from botorch_ubo.context import BoxState, Context
 from botorch_ubo.records import Certificate, ExpansionRecord, Side, as_box
 from botorch_ubo.strategies.base import Strategy
@@ -46,9 +56,10 @@ def expand(
             f"Expected a finite box from {strategy.name}; got {wanted.tolist()}. Check the model's "
             "length-scales and output scale."
         )
-    box, capped = wanted, torch.zeros_like(wanted, dtype=torch.bool)
     if strategy.nested:
         box, capped = _cap(context, hull(state.bounds, wanted))
+    else:
+        box, capped = _cap_travel(context, wanted)
     limited = (clip if strategy.nested else fit_inside)(box, limits)
     record = ExpansionRecord(
         iteration=context.t,
@@ -64,14 +75,12 @@ def expand(
         capped=_sides(capped),
         details=dict(proposal.details),
     )
-    boxes = proposal.boxes
-    if boxes is not None:
-        boxes = torch.stack([fit_inside(part, limits) for part in boxes.to(state.bounds)])
     if on_expand is not None:
         record = review(record, on_expand(record))
-        if as_box(limited) != record.new_bounds:
-            limited = torch.tensor(record.new_bounds, dtype=torch.double)
-            boxes = None if boxes is None else torch.stack([fit_inside(b, limited) for b in boxes])
+        limited = torch.tensor(record.new_bounds, dtype=torch.double)
+    boxes = proposal.boxes
+    if boxes is not None:
+        boxes = torch.stack([fit_inside(part, limited) for part in boxes.to(limited)])
     new = replace(
         state,
         bounds=limited,
@@ -194,6 +203,24 @@ def _cap(context: Context, box: Tensor) -> tuple[Tensor, Tensor]:
     inner = hull(old, torch.stack([raw[0].maximum(box[0]), raw[1].minimum(box[1])]))
     # Rounding on the way through the input transform is not a cap.
     return inner, ((wanted - capped).abs() > 1e-9 * (wanted[1] - wanted[0])).cpu()
+
+
+def _cap_travel(context: Context, box: Tensor) -> tuple[Tensor, Tensor]:
+    """The same for a box that may leave its old place behind.
+
+    It may have shrunk, and be about to start anew: sides count as no shorter than the first ones.
+    """
+    uncapped = torch.zeros_like(box, dtype=torch.bool)
+    if context.settings.max_growth == math.inf:
+        return box, uncapped
+    wanted, old = context.to_model(box), context.model_bounds
+    first = context.to_model(context.state.initial_bounds)
+    sides = torch.maximum(old[1] - old[0], first[1] - first[0])
+    allowed = pad(old, context.settings.max_growth * sides)
+    if contains(allowed, wanted).all():
+        return box, uncapped
+    capped = torch.stack([wanted[0] < allowed[0], wanted[1] > allowed[1]])
+    return from_model_space(context.model, fit_inside(wanted, allowed)).to(box), capped.cpu()
 
 
 def _sides(mask: Tensor) -> tuple[Side, ...]:

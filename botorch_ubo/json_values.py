@@ -15,11 +15,14 @@ def to_json(value: Any) -> Any:
     r"""Bring nested data to JSON values; JSON has no infinities and no NaN, so they become text.
 
     Args:
-        value: Mappings, sequences, strings, numbers, booleans and ``None``.
+        value: Mappings, sequences, strings, numbers, booleans, ``None``, arrays and tensors.
 
     Returns:
         The same with dicts, lists and text keys; :func:`read_float` reads the numbers back.
     """
+    tolist = getattr(value, "tolist", None)
+    if callable(tolist):
+        return to_json(tolist())
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     if isinstance(value, Mapping):

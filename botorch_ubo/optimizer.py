@@ -65,7 +65,7 @@ class UnboundedOptimizer:
         num_initial: int | None = None,
         data: tuple[Any, ...] | None = None,
         epsilon: float = 0.05,
-        max_growth: float = 10.0,
+        max_growth: float | None = None,
         on_expand: OnExpand | None = None,
         seed: int = 0,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -85,7 +85,8 @@ class UnboundedOptimizer:
                 resumed run has them already.
             epsilon: Accuracy at which a box counts as exhausted, in standard deviations of the
                 observed values.
-            max_growth: How far a face may move in one expansion, in sides of the box.
+            max_growth: How far a face may move in one expansion, in sides of the box; 10 unless
+                the method says otherwise.
             on_expand: May accept, shrink or refuse an expansion; see :func:`expansion.review`.
             seed: Seed of all random choices.
             checkpoint: A file to keep the run in. If it exists, the run is resumed from it, and
@@ -102,10 +103,10 @@ class UnboundedOptimizer:
             box,
             hard_limits=hard_limits,
             epsilon=epsilon,
-            max_growth=max_growth,
             seed=seed,
             maximize=direction == "maximize",
             on_expand=self._review,
+            **({} if max_growth is None else {"max_growth": max_growth}),
             **options,
         )
         self.num_initial = 3 * box.shape[-1] if num_initial is None else num_initial
@@ -120,8 +121,8 @@ class UnboundedOptimizer:
             "method": self.method,
             "hard_limits": describe_limits(self.box.settings.hard_limits),
             "num_initial": self.num_initial,
-            "epsilon": epsilon,
-            "max_growth": max_growth,
+            "epsilon": self.box.settings.epsilon,
+            "max_growth": self.box.settings.max_growth,
             "seed": seed,
             "options": describe_options(options),
         }

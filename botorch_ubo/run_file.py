@@ -20,6 +20,7 @@ from botorch_ubo.checkpoint import (
     write_checkpoint,
 )
 from botorch_ubo.controller import ExpandingBounds
+from botorch_ubo.json_values import to_json
 from botorch_ubo.ledger import Ledger
 
 
@@ -31,10 +32,10 @@ class RunFile:
 
         Args:
             path: The file; its directory must exist.
-            config: What the run is started with, as JSON values.
+            config: What the run is started with.
         """
         self.path = check_path(path)
-        self.config = config
+        self.config = to_json(config)
         self._digests: tuple[str, ...] = ()
 
     def exists(self) -> bool:

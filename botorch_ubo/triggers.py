@@ -10,6 +10,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
+import torch
+
 from botorch_ubo.context import Context
 
 
@@ -59,7 +61,9 @@ class RegretBound(Trigger):
         bound = context.regret_bound
         if self.include_candidate:
             X, value = context.ucb_maximizer
-            bound = min(bound, value - float(context.lcb(X.unsqueeze(-2))) + context.slack)
+            with torch.no_grad():
+                lower = float(context.lcb(X.unsqueeze(-2)))
+            bound = min(bound, value - lower + context.slack)
         return "regret bound at or below epsilon" if bound <= context.epsilon else None
 
 

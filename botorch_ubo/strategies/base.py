@@ -34,7 +34,7 @@ class Strategy(ABC):
     """
 
     nested: ClassVar[bool] = True
-    """If True, the controller unites a proposal with the current box and caps its growth."""
+    """If True, the controller unites a proposal with the current box."""
 
     @property
     def name(self) -> str:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
+from botorch.exceptions.errors import UnsupportedError
 from torch import Tensor
 
 from botorch_ubo.boxes import clip, from_model_space, hull, pad
@@ -66,6 +67,12 @@ class PublishedBox(Strategy):
 def published_radius(context: Context) -> Radius:
     """The radius as the authors' code computed it, with the mixture of scales described above."""
     summary = context.summary
+    if summary.kernel.batch_shape or summary.theta.numel() > 1:
+        raise UnsupportedError(
+            "Expected a model of one output and one set of hyper-parameters, as in the authors' "
+            f"experiments; got {type(context.model).__name__}. Use `published_model`, or the "
+            "corrected preset."
+        )
     epsilon, root = context.epsilon / context.unit, math.sqrt(context.beta)
     theta = float(summary.sigma_at_infinity.mean()) / context.unit
     with torch.no_grad():
