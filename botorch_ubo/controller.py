@@ -8,6 +8,7 @@ acquisition function in the result.
 from __future__ import annotations
 
 import logging
+import operator
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -153,7 +154,7 @@ class ExpandingBounds:
             max_growth=float(max_growth),
             maximize=maximize,
             posterior_transform=posterior_transform,
-            seed=seed,
+            seed=operator.index(seed),
             search=SearchSettings(num_restarts, raw_samples, options),
         )
         self._state = BoxState(initial_bounds=initial, bounds=initial)

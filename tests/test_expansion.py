@@ -207,8 +207,10 @@ class TestOnExpand:
         optimizer._on_expand = None
         assert optimizer.ask().X == optimizer_with_data().ask().X
 
-    def test_growth_cap(self) -> None:
-        optimizer = optimizer_with_data(max_growth=0.25)
+    @pytest.mark.parametrize("method", ["EI-UBO", "GPUCB-UBO (as published)", "HuBO-EI", "HD-HuBO"])
+    def test_growth_cap(self, method: str) -> None:
+        """For boxes that grow and for boxes that travel."""
+        optimizer = optimizer_with_data(max_growth=0.25, method=method)
         optimizer.ask()
         lower, upper = optimizer.box.bounds
         assert (lower >= -0.25 - 1e-9).all()

@@ -233,6 +233,20 @@ class TestEndToEnd:
         assert torch.equal(first.X, second.X)
         assert not torch.equal(first.X, other.X)
 
+    def test_numpy_all_over(self, tmp_path: Path) -> None:
+        """Arguments as they come out of arrays and data frames, also in the run file."""
+        arguments: dict[str, Any] = {
+            "budget": np.int64(5),
+            "seed": np.int64(3),
+            "epsilon": np.float32(0.05),
+            "num_initial": np.int64(3),
+            "max_growth": np.float64("inf"),
+            "checkpoint": tmp_path / "run.json",
+        }
+        for _ in range(2):
+            result = minimize(lambda x: np.square(x).sum(), np.array([[0, 1]]), **arguments, **FAST)
+        assert len(result.Y) == 5
+
     def test_both_functions_take_the_same_arguments(self) -> None:
         assert inspect.signature(minimize) == inspect.signature(maximize)
         assert maximize(lambda x: -bowl(x), BOX, budget=2).best_value < 0
