@@ -16,6 +16,8 @@ from botorch_ubo.boxes import check_inside
 from botorch_ubo.records import Side
 from botorch_ubo.trials import COMPLETED, FAILED, PENDING, Trial, as_tensor
 
+_TOO_LARGE = 1e150  # its square is infinite, and so would be the variance of the values
+
 
 @dataclass(frozen=True)
 class Ledger:
@@ -50,9 +52,9 @@ class Ledger:
         return Ledger((*self.trials, trial))
 
     def complete(self, trial: Trial | int, value: float, variance: float | None) -> Ledger:
-        """Give a trial its value; NaN and infinities make it a failed one."""
+        """Give a trial its value; NaN, infinities and their like make it a failed one."""
         known = self.find(trial)
-        if not math.isfinite(value):
+        if not abs(value) < _TOO_LARGE:
             return self.fail(known, f"the value is {value}")
         self._check_variance(variance)
         if known.status == COMPLETED:
@@ -130,8 +132,9 @@ class Ledger:
             or len(set(orders)) != len(orders)
             or any(len(trial.X) != limits.shape[-1] for trial in trials)
             or len({trial.variance is None for trial in trials if trial.value is not None}) > 1
+            or any(abs(trial.value or 0.0) >= _TOO_LARGE for trial in trials)
         ):
-            raise InputDataError("Expected the trials of one run; ids, orders or sizes disagree.")
+            raise InputDataError("Expected the trials of one run; ids, orders, sizes or values disagree.")
         if trials:
             check_inside(as_tensor(trials), limits, "the trials")
         return cls(trials)

@@ -188,8 +188,8 @@ class UnboundedOptimizer:
     def tell(self, trial: Trial | int, value: Any, variance: Any = None) -> Trial:
         r"""Hand in the result of a trial.
 
-        The same result twice is taken once. A value that is NaN or infinite is a failure. A
-        result for a trial that was declared failed replaces the failure.
+        The same result twice is taken once. A value that is NaN, infinite or beyond 1e150 is a
+        failure. A result for a trial that was declared failed replaces the failure.
 
         Args:
             trial: The trial or its id.

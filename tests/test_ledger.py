@@ -58,7 +58,7 @@ class TestResults:
             with pytest.raises(InputDataError, match=r"one result for trial 1; got .*add_data"):
                 once.complete(1, value, variance)
 
-    @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+    @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, 1e300, -1e150])
     def test_a_value_that_is_not_finite_is_a_failure(self, value: float) -> None:
         ledger = THREE.complete(0, value, None)
         assert ledger.failed[0].reason == f"the value is {value}"
