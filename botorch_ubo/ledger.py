@@ -134,7 +134,9 @@ class Ledger:
             or len({trial.variance is None for trial in trials if trial.value is not None}) > 1
             or any(abs(trial.value or 0.0) >= _TOO_LARGE for trial in trials)
         ):
-            raise InputDataError("Expected the trials of one run; ids, orders, sizes or values disagree.")
+            raise InputDataError(
+                "Expected the trials of one run; ids, orders, sizes or values disagree."
+            )
         if trials:
             check_inside(as_tensor(trials), limits, "the trials")
         return cls(trials)

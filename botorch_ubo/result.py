@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import torch
 from botorch.exceptions.errors import BotorchError
@@ -53,6 +53,8 @@ class OptimizationResult:
     initial_bounds: Tensor
     bounds: Tensor
     hard_limits: Tensor
+    box: ExpandingBounds = field(repr=False, compare=False)
+    """The controller, for :mod:`botorch_ubo.plotting`: ``plot_boxes(result.box, result.X)``."""
     stopped_because: str
     advice: str
 
@@ -119,6 +121,7 @@ def summarize_run(
         initial_bounds=initial,
         bounds=bounds,
         hard_limits=limits,
+        box=box,
         stopped_because=stopped_because,
         advice=advise(X, best, initial, bounds, limits, held),
     )

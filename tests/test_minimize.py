@@ -15,6 +15,7 @@ from botorch.exceptions.errors import InputDataError
 
 from botorch_ubo import NoResultError, UnboundedOptimizer, maximize, minimize
 from botorch_ubo.evaluation import EvaluationError, evaluate
+from botorch_ubo.plotting import plot_boxes, plot_intervals
 from botorch_ubo.trials import Trial
 
 FAST: dict[str, Any] = {"num_restarts": 2, "raw_samples": 32}
@@ -275,3 +276,16 @@ class TestProgress:
             minimize(lambda x: bowl(x) if next(calls) else 1 / 0, BOX, budget=2, **FAST)
         assert "trial 0 failed: ZeroDivisionError: division by zero" in caplog.text
         assert "Traceback" in caplog.text  # at level DEBUG
+
+
+def test_result_is_what_the_plots_take():
+    result = minimize(
+        lambda x: (x[0] - 3.0) ** 2 + x[1] ** 2,
+        [(-1.0, 1.0), (0.0, 1.0)],
+        budget=8,
+        num_restarts=2,
+        raw_samples=32,
+    )
+    axes = plot_boxes(result.box, result.X, result.Y)
+    assert axes.get_xlabel() == "$x_{0}$"
+    assert plot_intervals(result.box, result.X, dim=1).get_ylabel() == "$x_{1}$"
