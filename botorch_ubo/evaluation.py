@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from typing import Any
 
+import numpy as np
 import torch
 from botorch.exceptions.errors import BotorchError, InputDataError
 
@@ -196,7 +197,8 @@ class Loop:
         if values:
             best = max(values) if self.optimizer.direction == "maximize" else min(values)
             self.bar.set_postfix(best=f"{best:.6g}")
-        if self.callback is not None and self.callback(self.optimizer, trial) is True:
+        answer = None if self.callback is None else self.callback(self.optimizer, trial)
+        if isinstance(answer, bool | np.bool_) and answer:
             self.stopped = self.stopped or "the callback said so"
 
     def _num_asked(self) -> int:

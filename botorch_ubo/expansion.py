@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import torch
 from botorch.exceptions.errors import BotorchError, InputDataError
 from torch import Tensor
@@ -143,6 +144,8 @@ def review(record: ExpansionRecord, answer: Any) -> ExpansionRecord:
     Returns:
         The record of the move as it is to be made.
     """
+    if isinstance(answer, np.bool_):
+        answer = bool(answer)
     if answer is None or answer is True:
         return record
     if answer is False:

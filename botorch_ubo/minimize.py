@@ -143,6 +143,11 @@ def _run(
         raise InputDataError(f"Expected `budget` >= 1; got {budget}.")
     if input_type not in INPUT_TYPES:
         raise InputDataError(f"Expected `input_type` to be one of {INPUT_TYPES}; got {input_type}.")
+    if executor is None and num_workers is not None:
+        raise InputDataError(
+            f"Expected an `executor` with `num_workers`={num_workers}; got none. Pass, say, "
+            "`concurrent.futures.ThreadPoolExecutor()`."
+        )
     workers = None if executor is None else _num_workers(executor, num_workers)
     if stop_at is not None:
         options["epsilon"] = stop_at

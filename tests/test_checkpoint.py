@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import shutil
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -148,6 +149,19 @@ def run_text(tmp_path_factory: pytest.TempPathFactory) -> str:
     optimizer.ask(2)
     assert optimizer.box.history
     return path.read_text()
+
+
+@pytest.mark.filterwarnings("ignore:The run in")  # was written with other versions
+def test_a_file_of_this_schema_can_be_read_for_ever(tmp_path: Path) -> None:
+    """Written once and kept. If this fails, the format has changed: raise ``SCHEMA``."""
+    path = tmp_path / "run.json"
+    shutil.copy(Path(__file__).parent / "data" / "run_schema_1.json", path)
+    optimizer = start(path)
+    assert len(optimizer.completed) == 6
+    assert len(optimizer.pending) == 2
+    assert optimizer.box.history
+    optimizer.tell(optimizer.pending[0], 1.0)
+    optimizer.ask()
 
 
 class TestResume:

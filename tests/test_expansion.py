@@ -38,12 +38,13 @@ PLAN = ExpansionRecord(
 
 
 class TestReview:
-    @pytest.mark.parametrize("answer", [None, True])
+    @pytest.mark.parametrize("answer", [None, True, np.True_])
     def test_accepts(self, answer: bool | None) -> None:
         assert review(PLAN, answer) == PLAN
 
-    def test_refuses(self) -> None:
-        record = review(PLAN, False)
+    @pytest.mark.parametrize("answer", [False, np.False_])
+    def test_refuses(self, answer: bool) -> None:
+        record = review(PLAN, answer)
         assert record.new_bounds == PLAN.old_bounds
         assert record.decision == "refused"
         assert not record.moved

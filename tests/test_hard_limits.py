@@ -23,7 +23,7 @@ from botorch_ubo.optimizer import UnboundedOptimizer
 
 METHODS = [method.name for method in available_methods()]
 MANY = settings(max_examples=1000, deadline=None)
-SOME = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+SOME = settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 # One step of the inner optimiser is enough to cross a limit, if it can be crossed.
 SEARCH: dict[str, Any] = {"num_restarts": 2, "raw_samples": 16, "options": {"maxiter": 3}}
 
@@ -148,7 +148,7 @@ def test_moves_of_the_box(case: Case, seed: int, method: str, max_growth: float)
     st.booleans(),
     st.booleans(),
 )
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @pytest.mark.filterwarnings("ignore")
 def test_candidates(
     case: Case,

@@ -150,7 +150,12 @@ class TestBudget:
 
     @pytest.mark.parametrize(
         "options",
-        [{"budget": 0}, {"budget": 3, "input_type": "numpy"}, {"budget": 3, "epsilon": 0}],
+        [
+            {"budget": 0},
+            {"budget": 3, "input_type": "numpy"},
+            {"budget": 3, "epsilon": 0},
+            {"budget": 3, "num_workers": 2},
+        ],
     )
     def test_bad_arguments(self, options: dict[str, Any]) -> None:
         with pytest.raises(InputDataError, match="Expected"):
@@ -161,10 +166,10 @@ class TestStopping:
     def test_callback(self) -> None:
         seen: list[Trial] = []
 
-        def callback(optimizer: UnboundedOptimizer, trial: Trial) -> bool:
+        def callback(optimizer: UnboundedOptimizer, trial: Trial) -> Any:
             assert trial in optimizer.trials
             seen.append(trial)
-            return len(seen) == 3
+            return np.array([len(seen)])[0] == 3
 
         result = minimize(bowl, BOX, budget=9, callback=callback, **FAST)
         assert [trial.status for trial in seen] == ["completed"] * 3
