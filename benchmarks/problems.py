@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import torch
 from botorch.test_functions import Ackley, Beale, EggHolder, Hartmann, Levy, SyntheticTestFunction
@@ -18,26 +19,45 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class Problem:
-    """A function to maximise, its nominal domain and its optimum."""
+    """A function to maximise, where to start, and what is known of its optimum."""
 
     name: str
     function: Callable[[Tensor], Tensor]
-    """``n x d`` points to ``n`` values, for maximisation."""
-    bounds: Tensor
-    """``2 x d``: the nominal domain."""
-    optimal_value: float
-    """The maximum over the domain, and over R^d unless ``unbounded``."""
-    optimizer: Tensor
+    """``n x d`` points to ``n`` values without noise, for maximisation."""
+    bounds: Tensor | None
+    """``2 x d``: the nominal domain, if there is one; else there is a ``start_box``."""
+    optimal_value: float | None
+    """The maximum over the domain, and over R^d unless ``unbounded``; ``None`` if not known."""
+    optimizer: Tensor | None
     """``d``-dim: a point at which it is attained."""
     unbounded: bool = False
     """Whether larger values exist outside the domain, so that regret can be negative."""
+    start_box: Tensor | None = None
+    """``2 x d``, where the problem says; else a share of the domain, placed by the seed."""
+    start_points: Tensor | None = None
+    """``n x d`` initial points, where the problem says; else drawn in the start box."""
+    hard_limits: Tensor | None = None
+    """``2 x d``, infinite on free sides: limits that no method may cross."""
+    distance: float | None = None
+    """From the start box to the optimum, in sides of the start box."""
+    target_share: float | None = None
+    """The share of the best initial point's regret at which a run ends."""
+    num_evaluations: int | None = None
+    """After the initial points; 10 per dimension if ``None``."""
+    noise_std: float = 0.0
+    """Standard deviation of the Gaussian noise on what a method sees."""
+    notes: dict[str, Any] = field(default_factory=dict)
+    """What else a record should keep, as JSON values."""
 
     @property
     def dim(self) -> int:
-        return self.bounds.shape[-1]
+        box = self.start_box if self.bounds is None else self.bounds
+        if box is None:
+            raise ValueError(f"Expected `bounds` or a `start_box`; problem {self.name} has neither")
+        return box.shape[-1]
 
     def __call__(self, X: Tensor) -> Tensor:
-        """``n x 1`` values of ``n x d`` points."""
+        """``n x 1`` values of ``n x d`` points, without noise."""
         return self.function(X).unsqueeze(-1)
 
 
@@ -116,6 +136,10 @@ def get_problem(name: str) -> Problem:
 
 def start_box(problem: Problem, seed: int, share: float = 0.2) -> Tensor:
     """A ``2 x d`` box of ``share`` of each side of the domain, placed at random inside it."""
+    if problem.start_box is not None:
+        return problem.start_box
+    if problem.bounds is None:
+        raise ValueError(f"Expected `bounds` or a `start_box`; problem {problem.name} has neither")
     generator = torch.Generator().manual_seed(seed)
     lower, upper = problem.bounds
     side = share * (upper - lower)
