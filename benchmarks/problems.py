@@ -44,6 +44,8 @@ class Problem:
     """The share of the best initial point's regret at which a run ends."""
     num_evaluations: int | None = None
     """After the initial points; 10 per dimension if ``None``."""
+    epsilon: float = 0.05
+    """The accuracy that methods are told to look for, the paper's."""
     noise_std: float = 0.0
     """Standard deviation of the Gaussian noise on what a method sees."""
     notes: dict[str, Any] = field(default_factory=dict)
