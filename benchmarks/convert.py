@@ -48,6 +48,7 @@ def convert_authors_run(problem: Problem, seed: int, sources: Sources) -> Record
         seconds=seconds,
         metadata={
             "device": "cpu",
+            "problem": problem.notes,
             "source": "runs of the authors' code",
             "later_boxes": [box.tolist() for box in run.boxes[1:]],
         },

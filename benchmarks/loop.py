@@ -73,7 +73,8 @@ def run_one(
     """Run a method on a problem.
 
     A failing method gives a record too, with the traceback and the evaluations before it. A
-    problem or method that does not exist is the caller's error, and raised.
+    problem that does not exist or cannot evaluate its initial points is no method's fault: that
+    is raised.
 
     Args:
         problem_name: A name of :mod:`benchmarks.catalog`.
@@ -90,6 +91,8 @@ def run_one(
         return convert_authors_run(problem, seed, sources)
     start = make_start(problem, seed, budget)
     trace = Trace(problem, start, seed)
+    trace.evaluate(start.X)
+    trace.set_target()
     error: str | None = None
     with warnings.catch_warnings():
         # They concern single fits and searches, of which there are thousands in a sweep.
@@ -104,8 +107,6 @@ def run_one(
 
 def _run(trace: Trace, method: str) -> None:
     start = trace.start
-    trace.evaluate(start.X)
-    trace.set_target()
     contender = make_contender(method, trace.problem, start, trace.seed)
     for t in range(start.budget):
         if trace.target_reached:
@@ -131,7 +132,7 @@ def _make_record(trace: Trace, method: str, error: str | None, seconds: float) -
         method=method,
         seed=trace.seed,
         dim=problem.dim,
-        num_initial=min(len(start.X), len(trace.Y)),
+        num_initial=len(start.X),
         budget=start.budget,
         start_box=start.box.tolist(),
         X=trace.X.tolist(),
