@@ -1,0 +1,99 @@
+"""All records of a report, with the roles that some methods play in it."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from benchmarks.analysis import SUITES, pivot, summarize
+from benchmarks.comparison import rank, split_complete
+from benchmarks.figures import Styles, choose_styles
+from benchmarks.records import Record, read_records
+
+PAPER_METHOD = "GPUCB-UBO"
+AUTHORS = "authors"
+NUM_OTHERS = 3
+
+
+@dataclass(frozen=True)
+class Study:
+    """Records and their measures."""
+
+    records: list[Record]
+    frame: pd.DataFrame
+    """One row per record."""
+    oracle: str
+    """The method that is told the domain."""
+    default: str
+    """The method that the others are compared with."""
+
+    @property
+    def suites(self) -> list[str]:
+        """Kinds of problems with at least one finished run."""
+        done = set(self.frame[self.frame["status"] == "ok"]["suite"])
+        return [suite for suite in SUITES if suite in done]
+
+    @property
+    def ablations(self) -> list[str]:
+        """Variants of the default: ``X (no cap)`` of ``X``."""
+        names = sorted(set(self.frame["method"]))
+        return [n for n in names if n.startswith((f"{self.default} ", f"{self.default}("))]
+
+    def rows(self, suite: str, with_ablations: bool = False) -> pd.DataFrame:
+        """Measures of the finished runs of a suite."""
+        frame = self.frame[(self.frame["suite"] == suite) & (self.frame["status"] == "ok")]
+        return frame if with_ablations else frame[~frame["method"].isin(self.ablations)]
+
+    def finished(self, suite: str) -> list[Record]:
+        """Finished records of a suite."""
+        problems = set(self.rows(suite, with_ablations=True)["problem"])
+        return [r for r in self.records if r.problem in problems and r.status == "ok"]
+
+    def losses(self, suite: str, with_ablations: bool = False) -> pd.DataFrame:
+        """A row per problem and seed, a column per method; lower is better."""
+        column = "evaluations_to_target" if suite == "far" else "loss"
+        return pivot(self.rows(suite, with_ablations), column)
+
+    def ordered(self, suite: str) -> list[str]:
+        """Methods from the best mean rank to the worst, then those that lack runs."""
+        complete, lacking = split_complete(self.losses(suite))
+        return [*rank(complete).mean().sort_values(kind="stable").index, *lacking]
+
+    def shown(self, suite: str) -> list[str]:
+        """The few methods that curves show: oracle, default, best others, the paper's."""
+        names = self.ordered(suite)
+        fixed = [n for n in (self.oracle, self.default, AUTHORS, PAPER_METHOD) if n in names]
+        others = [name for name in names if name not in fixed][:NUM_OTHERS]
+        return [*fixed[:2], *others, *fixed[2:]]
+
+    def styles(self) -> Styles:
+        """The same line for a method in every figure."""
+        first = [n for n in (self.default, PAPER_METHOD) if n in set(self.frame["method"])]
+        shown = [name for suite in self.suites for name in self.shown(suite)]
+        return choose_styles(list(dict.fromkeys([*first, *shown])), self.oracle)
+
+
+def load_study(
+    paths: Sequence[Path], oracle: str, default: str, problems: Sequence[str] = ("*",)
+) -> Study:
+    """Read records; of several of one run the last counts.
+
+    Args:
+        paths: Directories, ``.jsonl`` or ``.jsonl.gz``.
+        oracle: The method that is told the domain.
+        default: The method that the others are compared with.
+        problems: Names or patterns of the problems to take.
+    """
+    found: Iterable[Record] = (record for path in paths for record in read_records(path))
+    by_key = {record.key: record for record in found}
+    records = [
+        r for r in by_key.values() if any(fnmatch.fnmatchcase(r.problem, p) for p in problems)
+    ]
+    if by_key and not records:
+        known = ", ".join(sorted({key[0] for key in by_key}))
+        raise ValueError(f"Expected problems like {' '.join(problems)}; the records have {known}.")
+    return Study(records, summarize(records), oracle, default)
