@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -73,9 +74,10 @@ def find_problem(name: str, seed: int, sources: Sources | None = None) -> Proble
 
         problem = mnist.get_problem(name, preset=sources.preset, data_dir=sources.data_dir)
         return replace(problem, epsilon=mnist.EPSILON)
+    near = difflib.get_close_matches(name, (*NAMES, *REFERENCE), n=3, cutoff=0)
     raise KeyError(
-        f"Expected the name of a problem; got {name!r}. Known are {', '.join(NAMES)}; with the "
-        f"authors' runs {', '.join(REFERENCE)}; with data those of benchmarks.mnist."
+        f"Expected the name of a problem; got {name!r}. The nearest are {', '.join(near)}; "
+        "`python -m benchmarks run --help` lists all."
     )
 
 

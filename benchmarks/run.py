@@ -27,17 +27,19 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from pathlib import Path
 
+from botorch.exceptions.errors import BotorchError
 from tqdm import tqdm
 
-from benchmarks import catalog
+from benchmarks import catalog, far, stress
 from benchmarks.catalog import Sources
 from benchmarks.contenders import contender_names
 from benchmarks.loop import run_one
 from benchmarks.plan import Job, describe_missing, find_missing, plan_jobs
 from benchmarks.pool import dask_executor, local_executor
+from benchmarks.problems import PROBLEMS
 from benchmarks.records import write_record
 from benchmarks.reference import parse_seeds
-from benchmarks.suites import SUITES, resolve_methods
+from benchmarks.suites import MNIST, SUITES, resolve_methods
 
 NAME = "run"
 HELP = "run methods on problems, resumably, into a directory of records"
@@ -47,13 +49,24 @@ INTERRUPTED = 130  # a shell's status for Ctrl-C
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     suites = "; ".join(f"{name}: {suite.description}" for name, suite in SUITES.items())
+    distances, kinds = ",".join(map(str, far.DISTANCES)), ",".join(far.KINDS)
+    names = (
+        f"{', '.join(PROBLEMS)}; any of these with _noisy; "
+        f"far_{{{kinds}}}{{2,5}}_d{{{distances}}}; "
+        f"{', '.join((*stress.NEAR, *stress.USELESS, *stress.PLATEAU, *MNIST))}; "
+        f"with --reference: {', '.join(catalog.REFERENCE)}"
+    )
     parser.add_argument(
-        "--suite", nargs="+", default=[], choices=SUITES, metavar="SUITE", help=suites
+        "--suite",
+        nargs="+",
+        default=[],
+        choices=SUITES,
+        metavar="SUITE",
+        help=suites.replace("%", "%%"),
     )
     parser.add_argument(
         "--problems", nargs="+", default=[], metavar="NAME",
-        help=f"besides the suites' own: {', '.join(catalog.NAMES)}; with --reference: "
-        f"{', '.join(catalog.REFERENCE)}; mnist_elastic_net, mnist_mlp, mnist_cnn",
+        help=f"besides those of the suites: {names}",
     )  # fmt: skip
     parser.add_argument(
         "--methods", nargs="+", metavar="NAME",
@@ -87,7 +100,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         jobs = _plan(arguments, sources)
         missing = find_missing(jobs, arguments.output, arguments.retry_failed)
-    except (KeyError, ValueError, OSError, RuntimeError) as error:
+    except (BotorchError, KeyError, ValueError, OSError, RuntimeError) as error:
         raise SystemExit(error.args[0] if isinstance(error, KeyError) else str(error)) from None
     if arguments.dry_run:
         print(describe_missing(missing, len(jobs)))
