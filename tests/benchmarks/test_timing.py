@@ -38,7 +38,9 @@ def test_ratios_and_verdict() -> None:
     assert m.ratio("watchful") == pytest.approx(1.5)
     assert m.ratio("watchful", min) == pytest.approx(0.9)
     assert m.ratio("geometry") == pytest.approx(0.04)
+    assert m.search_ratio("watchful") == pytest.approx(2.0)
     table = format_table([m])
+    assert "1.20  2.00" in table
     assert "1.2: MISSED" in table and "5%: met" in table and "moved!" not in table
     assert "moved!" in format_table(
         [Measurement(2, 20, "levy2", times, {**moved, "quiet": True})]
