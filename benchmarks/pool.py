@@ -36,8 +36,8 @@ def dask_executor(address: str) -> Iterator[Executor]:
         threads = client.nthreads()
         if any(count != 1 for count in threads.values()):
             # Runs seed the random state of their process, so two in one would mix.
-            raise ValueError(
-                f"Expected Dask workers of one thread each; got {threads}. Start them with "
+            raise SystemExit(
+                f"expected Dask workers of one thread each; got {threads}. Start them with "
                 "`dask worker ADDRESS --nthreads 1 --nworkers N`."
             )
         with client.get_executor(pure=False) as executor:

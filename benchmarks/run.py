@@ -108,12 +108,18 @@ def run(arguments: argparse.Namespace) -> int:
     if not missing:
         print(f"nothing to do: all {len(jobs)} runs have a record in {arguments.output}")
         return 0
-    with _only_writer(arguments.output):
-        if arguments.scheduler is not None:
-            with dask_executor(arguments.scheduler) as executor:
-                return _execute(executor, missing, len(jobs), sources, arguments.output)
-        with local_executor(min(arguments.jobs, len(missing))) as executor:
-            return _execute(executor, missing, len(jobs), sources, arguments.output)
+    with _only_writer(arguments.output), _executor(arguments, len(missing)) as executor:
+        return _execute(executor, missing, len(jobs), sources, arguments.output)
+
+
+@contextmanager
+def _executor(arguments: argparse.Namespace, count: int) -> Iterator[Executor]:
+    if arguments.scheduler is None:
+        with local_executor(min(arguments.jobs, count)) as executor:
+            yield executor
+        return
+    with dask_executor(arguments.scheduler) as executor:
+        yield executor
 
 
 def _plan(arguments: argparse.Namespace, sources: Sources) -> list[Job]:
