@@ -28,15 +28,15 @@ SUITES = {
     "paper": "The paper's protocol",
     "variants": "The authors' variants of textbook functions",
     "noisy": "With noise",
-    "inside": "Start box that holds the optimum",
+    "near": "Start box that holds the optimum",
     "useless": "A dimension that does not matter",
     "plateau": "All initial values equal",
-    "authors": "From the starts of the authors' runs",
-    "unknown": "Tuning, optimum not known",
+    "reference": "From the starts of the authors' runs",
+    "tuning": "Tuning, optimum not known",
     "far": "Far optimum",
 }
 """Kinds of problems, whose results are not averaged with each other, and their headings."""
-_PREFIXES = {"ref_": "authors", "near_": "inside", "useless_": "useless", "plateau_": "plateau"}
+_PREFIXES = {"ref_": "reference", "near_": "near", "useless_": "useless", "plateau_": "plateau"}
 _SUFFIXES = {"_noisy": "noisy", "_authors": "variants"}
 THINKING = tuple(phase for phase in PHASES if phase != "evaluate")
 
@@ -46,7 +46,7 @@ def suite_of(record: Record) -> str:
     if record.distance is not None:
         return "far"
     if record.optimal_value is None:
-        return "unknown"
+        return "tuning"
     for prefix, suite in _PREFIXES.items():
         if record.problem.startswith(prefix):
             return suite
@@ -149,7 +149,8 @@ def summarize(records: Iterable[Record]) -> pd.DataFrame:
     rows = [_row(record) for record in records]
     if not rows:
         raise ValueError("Expected records; got none. `python -m benchmarks run` makes them.")
-    return pd.DataFrame(rows).sort_values(["suite", "problem", "method", "seed"], ignore_index=True)
+    order = ["suite", "dim", "function", "distance", "problem", "method", "seed"]
+    return pd.DataFrame(rows).sort_values(order, ignore_index=True)
 
 
 def _row(record: Record) -> dict[str, object]:
@@ -158,7 +159,7 @@ def _row(record: Record) -> dict[str, object]:
         "problem": record.problem,
         "function": function_of(record),
         "dim": record.dim,
-        "distance": record.distance,
+        "distance": math.nan if record.distance is None else record.distance,
         "method": record.method,
         "seed": record.seed,
         "status": record.status,

@@ -7,7 +7,7 @@ import math
 import pandas as pd
 from scipy import stats
 
-from benchmarks.comparison import geometric_mean, rank, ratios, split_complete
+from benchmarks.comparison import geometric_mean, pair_up, rank, ratios
 from benchmarks.distances import evaluation_ratios
 from benchmarks.markdown import MISSING, plain, signed, write_table
 from benchmarks.study import Study
@@ -29,8 +29,8 @@ def write_compact(study: Study) -> str:
     if "far" in suites:
         lines += _far_lines(study, shown)
         notes.append(
-            f"Far: evaluations to 1 % of the initial regret relative to {study.oracle}, geometric mean "
-            "(largest) over functions and distances; † runs that never got there."
+            f"Far: evaluations to 1 % of the initial regret relative to {study.oracle}, geometric "
+            "mean (largest) over functions and distances; † runs that never got there."
         )
     return "\n".join([write_table(["", *shown], lines), "", *notes])
 
@@ -42,13 +42,13 @@ def _near_lines(study: Study, shown: list[str]) -> list[list[str]]:
     relative = ratios(losses, study.oracle) if known else means * math.nan
     lines = [
         [str(problem), *(_both(means, relative, str(problem), name) for name in shown)]
-        for problem in means.index
+        for problem in study.problems("paper")
     ]
     if known:
         overall = geometric_mean(relative)
         cells = [plain(overall.get(name, math.nan)) for name in shown]
         lines.append(["geometric mean of the ratios", *cells])
-    complete, _ = split_complete(losses)
+    complete = pair_up(losses).table
     ranks = rank(complete).mean()
     title = f"mean rank of {complete.shape[1]} methods"
     return [*lines, [title, *(plain(ranks.get(name, math.nan)) for name in shown)]]

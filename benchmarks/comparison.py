@@ -21,19 +21,34 @@ RESAMPLES = 9999
 LEVEL = 0.05
 
 
-def split_complete(table: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, int]]:
-    """The methods with all rows, and for each of the others how many it lacks.
+@dataclass(frozen=True)
+class Paired:
+    """What can be compared run by run."""
 
-    Rows that nobody has (initial points that are optimal already) are dropped first.
-    """
-    table = table.dropna(how="all")
-    lacking = table.isna().sum()
-    kept = table.loc[:, lacking == 0]
-    return kept, {str(name): int(count) for name, count in lacking[lacking > 0].items()}
+    table: pd.DataFrame
+    """Losses without gaps."""
+    lacking: dict[str, int]
+    """The methods that are left out, with the number of runs that each lacks."""
+    dropped: list[tuple[str, int]]
+    """Problems and seeds that are left out, as no more than half of the methods have them."""
+
+
+def pair_up(table: pd.DataFrame) -> Paired:
+    """Drop rows that few methods have, then methods that lack a row."""
+    common = table.notna().mean(axis=1) > 0.5
+    kept = table[common]
+    lacking = kept.isna().sum()
+    return Paired(
+        table=kept.loc[:, lacking == 0],
+        lacking={str(name): int(count) for name, count in lacking[lacking > 0].items()},
+        dropped=[(str(problem), int(seed)) for problem, seed in table.index[~common]],
+    )
 
 
 def rank(table: pd.DataFrame) -> pd.DataFrame:
     """Ranks within each row, 1 the best, ties averaged."""
+    if table.empty:
+        return table.astype(float)
     return pd.DataFrame(stats.rankdata(table, axis=1), index=table.index, columns=table.columns)
 
 
@@ -95,7 +110,7 @@ def compare_with(table: pd.DataFrame, default: str) -> pd.DataFrame:
         A row per other method: ``difference`` (mean over problems, positive if the method is
         worse), its interval ``low`` and ``high``, Wilcoxon's ``p`` over all pairs and ``p_holm``
         over methods, and the number of problems on which it is significantly ``better`` or
-        ``worse`` (Wilcoxon over seeds, Holm over all methods and problems).
+        ``worse`` (Wilcoxon over seeds, Holm over methods within each problem).
     """
     others = [str(name) for name in table.columns if name != default]
     by_problem = {name: differences_by_problem(table, name, default) for name in others}
@@ -113,14 +128,17 @@ def compare_with(table: pd.DataFrame, default: str) -> pd.DataFrame:
         )
     found = pd.DataFrame(rows, index=others, columns=["difference", "low", "high", "p"])
     found["p_holm"] = holm(found["p"].tolist())
-    singles = [(name, sample) for name in others for sample in by_problem[name].values()]
-    corrected = holm([float(stats.wilcoxon(sample).pvalue) for _, sample in singles])
-    for column, sign in (("better", -1.0), ("worse", 1.0)):
-        counts = dict.fromkeys(others, 0)
-        for (name, sample), p in zip(singles, corrected, strict=True):
-            counts[name] += int(p < LEVEL and sign * sample.mean() > 0)
-        found[column] = pd.Series(counts, dtype=int)
+    signs = _significant_signs(by_problem)
+    found["better"] = (signs < 0).sum(axis=1)
+    found["worse"] = (signs > 0).sum(axis=1)
     return found
+
+
+def _significant_signs(by_problem: dict[str, dict[str, Array]]) -> pd.DataFrame:
+    """A row per method, a column per problem: sign of a significant mean difference, or 0."""
+    samples = pd.DataFrame(by_problem).T
+    p = samples.map(lambda sample: float(stats.wilcoxon(sample).pvalue)).apply(holm)
+    return samples.map(np.mean).map(np.sign) * (p < LEVEL)
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from benchmarks.analysis import SUITES, pivot
-from benchmarks.comparison import fit_distance, ratios
+from benchmarks.analysis import SUITES, Array, pivot
+from benchmarks.comparison import differences_by_problem, fit_distance, mean_interval
 from benchmarks.figures import draw_distances, draw_growth
-from benchmarks.markdown import MISSING, method_table, plain, signed, write_table
+from benchmarks.markdown import MISSING, interval, method_table, plain, signed, write_table
 from benchmarks.study import Study
 
 
@@ -40,7 +40,7 @@ def evaluations_table(rows: pd.DataFrame, order: list[str], oracle: str, by: str
         by: The column that heads the table's columns: ``"distance"`` or ``"problem"``.
     """
     relative = evaluation_ratios(rows, oracle)
-    problem_of = rows.groupby(by)["problem"].first()
+    problem_of = rows.groupby(by, sort=by == "distance")["problem"].first()
     lines = []
     for name in order:
         own = rows[rows["method"] == name]
@@ -88,14 +88,16 @@ def write_far(study: Study, directory: Path) -> str:
         "### Ratio to the oracle",
         *_overview(rows, order, study.oracle),
     ]
-    for (function, dim), group in rows.groupby(["function", "dim"]):
+    for function, group in rows.groupby("function", sort=False):
         names = [name for name in order if name in set(group["method"])]
         parts += [
-            f"### {function}, {dim} dimensions",
-            "Mean evaluations by distance (ratio to the oracle), and the fit a + b log10(distance):",
+            f"### {function}",
+            "Mean evaluations by distance (ratio to the oracle), and a + b log10(distance):",
             evaluations_table(group, names, study.oracle, "distance"),
         ]
-    farthest = rows[rows["distance"] == rows.groupby("function")["distance"].transform("max")]
+    farthest = rows[
+        rows["distance"] == rows.groupby("function", sort=False)["distance"].transform("max")
+    ]
     records = [r for r in study.finished("far") if r.problem in set(farthest["problem"])]
     if draw_growth(records, shown, study.styles(), directory / "far_boxes.png"):
         parts += ["### Box growth at the largest distance", "![Growth of the box](far_boxes.png)"]
@@ -126,33 +128,38 @@ def _overview(rows: pd.DataFrame, order: list[str], oracle: str) -> list[str]:
 
 def write_ablations(study: Study) -> str:
     """What each variant of the default costs near and far."""
-    near, far = _near_costs(study), _far_costs(study)
+    near = study.losses("paper", with_ablations=True)
+    far = _far_costs(study)
     lines = []
     for name in study.ablations:
         label = name.removeprefix(study.default).strip()
-        cost = near[name] if name in near else pd.Series(dtype=float)
+        cost = {}
+        if name in near and study.default in near:
+            cost = differences_by_problem(near, name, study.default)
         ratio = far[name] if name in far else pd.Series(dtype=float)
         lines.append(
-            [label, *(signed(v) for v in (cost.mean(), cost.max())),
+            [label, *_near_cells(list(cost.values())),
              plain(float(stats.gmean(ratio)) if len(ratio) else math.nan), plain(ratio.max())]
         )  # fmt: skip
     headers = ["variant", "L, mean difference", "largest", "evaluations far, ratio", "largest"]
     return "\n\n".join(
         [
             f"## Variants of {study.default}",
-            f"Each compared with {study.default} over common problems and seeds: difference of L on "
-            "the paper's protocol (positive: the variant is worse), and mean evaluations to the far target "
-            "relative to the default's (above 1: the variant is slower; geometric mean over problems).",
+            f"Each compared with {study.default} over common problems and seeds: difference of L "
+            "on the paper's protocol with its 95 % bootstrap interval (positive: the variant is "
+            "worse), and mean evaluations to the far target relative to the default's (above 1: "
+            "the variant is slower; geometric mean).",
             write_table(headers, lines),
         ]
     )
 
 
-def _near_costs(study: Study) -> pd.DataFrame:
-    rows = study.rows("paper", with_ablations=True)
-    if study.default not in set(rows["method"]):
-        return pd.DataFrame()
-    return np.log10(ratios(pivot(rows, "loss"), study.default))
+def _near_cells(samples: list[Array]) -> list[str]:
+    if not samples:
+        return [MISSING, MISSING]
+    means = [float(sample.mean()) for sample in samples]
+    text = signed(float(np.mean(means))) + interval(*mean_interval(samples), signed)
+    return [text, signed(max(means))]
 
 
 def _far_costs(study: Study) -> pd.DataFrame:

@@ -6,6 +6,7 @@ import io
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,7 +16,13 @@ from matplotlib.ticker import MaxNLocator
 from PIL import Image
 from scipy import stats
 
-from benchmarks.analysis import Array, best_so_far, box_growth, regret_trace, stack_traces
+from benchmarks.analysis import (
+    Array,
+    best_so_far,
+    box_growth,
+    regret_trace,
+    stack_traces,
+)
 from benchmarks.comparison import RankTest, fit_distance
 from benchmarks.records import Record
 
@@ -23,7 +30,8 @@ from benchmarks.records import Record
 COLORS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 DASHES = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (4, 1, 1, 1)))
 REGRET_FLOOR = 1e-12  # a log axis has no place for an optimum found exactly
-Styles = dict[str, dict[str, object]]
+Style = dict[str, Any]
+Styles = dict[str, Style]
 
 
 def choose_styles(methods: Sequence[str], oracle: str) -> Styles:
@@ -41,7 +49,7 @@ def _grid(count: int, height: float = 2.5) -> tuple[Figure, list[Axes]]:
     columns = min(count, 3 if count > 4 else 2)
     rows = math.ceil(count / columns)
     width = 3.3 * columns if columns > 1 else 5.0
-    figure = Figure(figsize=(width, height * rows + 0.6), layout="constrained", dpi=100)
+    figure = Figure(figsize=(width, height * rows + 0.6), layout="constrained", dpi=120)
     axes = figure.subplots(rows, columns, squeeze=False).ravel().tolist()
     for spare in axes[count:]:
         spare.set_axis_off()
@@ -52,12 +60,12 @@ def _grid(count: int, height: float = 2.5) -> tuple[Figure, list[Axes]]:
 
 
 def _finish(figure: Figure, axes: Sequence[Axes], x_label: str, y_label: str, path: Path) -> None:
-    found: dict[str, object] = {}
+    found: dict[str, Any] = {}
     for ax in axes:
         handles, labels = ax.get_legend_handles_labels()
         found.update(zip(labels, handles, strict=True))
     figure.legend(
-        list(found.values()), list(found), loc="outside lower center", ncols=3, fontsize=8,
+        list(found.values()), list(found), loc="outside upper center", ncols=3, fontsize=8,
         frameon=False,
     )  # fmt: skip
     figure.supxlabel(x_label, fontsize=9)
@@ -73,9 +81,7 @@ def _save(figure: Figure, path: Path) -> None:
     image.quantize(64, dither=Image.Dither.NONE).save(path, optimize=True)
 
 
-def _draw_band(
-    ax: Axes, traces: Array, statistic: str, style: dict[str, object], label: str
-) -> None:
+def _draw_band(ax: Axes, traces: Array, statistic: str, style: Style, label: str) -> None:
     steps = np.arange(traces.shape[1])
     if statistic == "mean":
         middle = traces.mean(axis=0)
@@ -83,9 +89,9 @@ def _draw_band(
         low, high = middle - error, middle + error
     else:
         low, middle, high = np.quantile(traces, (0.25, 0.5, 0.75), axis=0)
-    ax.plot(steps, middle, label=label, linewidth=1.5, **style)  # type: ignore[arg-type]
+    ax.plot(steps, middle, label=label, linewidth=1.5, **style)
     if len(traces) > 1:
-        ax.fill_between(steps, low, high, color=style["color"], alpha=0.13, linewidth=0)  # type: ignore[arg-type]
+        ax.fill_between(steps, low, high, color=style["color"], alpha=0.13, linewidth=0)
 
 
 def _traces(
@@ -102,13 +108,13 @@ def draw_curves(
     """Best value so far of every problem: regret on a log axis where the optimum is known.
 
     Args:
-        records: Of one suite.
+        records: Of one suite; panels follow their order.
         methods: Those to draw.
         styles: Of the methods.
         statistic: ``"mean"`` with standard error, or ``"median"`` with quartiles.
         path: The PNG to write.
     """
-    problems = sorted({record.problem for record in records})
+    problems = list(dict.fromkeys(r.problem for r in records))
     known = records[0].optimal_value is not None
     figure, axes = _grid(len(problems))
     for ax, problem in zip(axes, problems, strict=True):
@@ -139,7 +145,7 @@ def draw_growth(
     records: Sequence[Record], methods: Sequence[str], styles: Styles, path: Path
 ) -> bool:
     """Mean growth of the box of every problem; ``False`` if no method recorded a box."""
-    problems = sorted({r.problem for r in records if r.boxes and r.method in methods})
+    problems = list(dict.fromkeys(r.problem for r in records if r.boxes and r.method in methods))
     if not problems:
         return False
     figure, axes = _grid(len(problems))
@@ -151,7 +157,7 @@ def draw_growth(
                 # Runs that ended at their target leave gaps at the end.
                 mean = pd.DataFrame(traces).mean().to_numpy()
                 steps = np.arange(1, len(mean) + 1)
-                ax.plot(steps, mean, label=name, linewidth=1.5, **styles[name])  # type: ignore[arg-type]
+                ax.plot(steps, mean, label=name, linewidth=1.5, **styles[name])
         ax.xaxis.set_major_locator(MaxNLocator(5, integer=True))
     _finish(figure, axes, "evaluations after the initial points",
             "log10(side / start side), mean over dimensions and seeds", path)  # fmt: skip
@@ -161,7 +167,7 @@ def draw_growth(
 def draw_distances(
     frame: pd.DataFrame, methods: Sequence[str], styles: Styles, fitted: Sequence[str], path: Path
 ) -> None:
-    """Evaluations to the target against distance, a panel per function and dimension.
+    """Evaluations to the target against distance, a panel per function.
 
     Args:
         frame: Rows of the suite ``far``.
@@ -170,10 +176,10 @@ def draw_distances(
         fitted: Methods whose fit ``a + b log10(distance)`` is drawn as a thin line.
         path: The PNG to write.
     """
-    groups = list(frame.groupby(["function", "dim"]))
+    groups = list(frame.groupby("function", sort=False))
     figure, axes = _grid(len(groups))
-    for ax, ((function, dim), group) in zip(axes, groups, strict=True):
-        ax.set_title(f"{function}, d = {dim}", fontsize=9)
+    for ax, (function, group) in zip(axes, groups, strict=True):
+        ax.set_title(str(function), fontsize=9)
         for name in methods:
             rows = group[group["method"] == name]
             if rows.empty:
@@ -185,29 +191,23 @@ def draw_distances(
                 mean.index, mean, yerr=error, label=name, marker="o", markersize=3.5,
                 linewidth=1.3, capsize=2, **style,
             )  # fmt: skip
-            _mark_censored(ax, rows, mean, style)
+            missed = rows[~rows["reached"].astype(bool)]["distance"].unique()
+            ax.plot(missed, mean.loc[missed], "x", color=style["color"], markersize=8)
             fit = fit_distance(
                 rows["distance"].to_numpy(float), rows["evaluations_to_target"].to_numpy(float)
             )
             if name in fitted and fit is not None:
                 ends = np.array([rows["distance"].min(), rows["distance"].max()], dtype=float)
-                ax.plot(ends, fit(ends), color=style["color"], linewidth=0.7)  # type: ignore[arg-type]
+                ax.plot(ends, fit(ends), color=style["color"], linewidth=0.7)
         ax.set_xscale("log")
         distances = sorted(group["distance"].unique())
         ax.set_xticks(distances, [f"{distance:g}" for distance in distances])
         ax.minorticks_off()
         ax.set_ylim(bottom=0)
+    if not frame["reached"].astype(bool).all():
+        axes[0].plot([], [], "x", color="gray", markersize=8, label="some runs never reach it")
     _finish(figure, axes, "distance of the optimum, in sides of the start box",
             "evaluations to 1 % of the initial regret", path)  # fmt: skip
-
-
-def _mark_censored(ax: Axes, rows: pd.DataFrame, mean: pd.Series, style: dict[str, object]) -> None:
-    missed = rows[~rows["reached"].astype(bool)]["distance"].unique()
-    if len(missed):
-        ax.plot(
-            missed, mean.loc[missed], marker="x", markersize=8, linestyle="none",
-            color=style["color"], label="x: some runs never reach it",
-        )  # fmt: skip
 
 
 def draw_critical_difference(ranks: pd.Series, test: RankTest, path: Path) -> None:
@@ -216,13 +216,14 @@ def draw_critical_difference(ranks: pd.Series, test: RankTest, path: Path) -> No
 
     figure = Figure(
         figsize=(9.5, 1.4 + 0.14 * len(ranks) + 0.25 * math.sqrt(len(ranks))),
-        layout="constrained", dpi=100,
+        layout="constrained", dpi=120,
     )  # fmt: skip
     ax = figure.subplots()
     critical_difference_diagram(
-        ranks, test.pairs, ax=ax, label_props={"fontsize": 8}, label_fmt_left="{label} ({rank:.1f})",
-        label_fmt_right="({rank:.1f}) {label}", elbow_props={"linewidth": 0.8},
-        crossbar_props={"linewidth": 1.6}, marker_props={"s": 12},
+        ranks, test.pairs, ax=ax, label_props={"fontsize": 8},
+        label_fmt_left="{label} ({rank:.1f})", label_fmt_right="({rank:.1f}) {label}",
+        color_palette=[COLORS[i % len(COLORS)] for i in range(len(ranks))],
+        elbow_props={"linewidth": 0.8}, crossbar_props={"linewidth": 1.6}, marker_props={"s": 12},
     )  # fmt: skip
     ax.tick_params(labelsize=8)
     _save(figure, path)

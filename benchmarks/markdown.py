@@ -45,6 +45,11 @@ def p_value(p: float) -> str:
     return MISSING if math.isnan(p) else ("< 0.001" if p < 0.001 else f"{p:.2g}")
 
 
+def p_text(p: float) -> str:
+    """The same in a sentence."""
+    return f"p {p_value(p)}" if p < 0.001 else f"p = {p_value(p)}"
+
+
 def bold_best(values: pd.Series, form: Format, lowest: bool, apart: Sequence[str]) -> list[str]:
     """Cells of a column, the best in bold; methods ``apart`` do not compete."""
     competing = values.drop(labels=[name for name in apart if name in values.index]).dropna()

@@ -35,8 +35,9 @@ TITLE = "Benchmarks of botorch_ubo"
 
 def write_report(study: Study, directory: Path, title: str, command: str) -> Path:
     """Write ``report.md``, its figures and ``summary.csv``; returns the path of the first."""
+    from benchmarks.costs import write_seconds
     from benchmarks.distances import write_ablations, write_far
-    from benchmarks.sections import seconds_section, write_suite
+    from benchmarks.sections import write_suite
 
     directory.mkdir(parents=True, exist_ok=True)
     study.frame.to_csv(directory / "summary.csv", index=False, float_format="%.6g")
@@ -49,7 +50,7 @@ def write_report(study: Study, directory: Path, title: str, command: str) -> Pat
     if study.ablations:
         parts.append(write_ablations(study))
     if study.suites:
-        parts.append(seconds_section(study))
+        parts.append(write_seconds(study))
     path = directory / "report.md"
     path.write_text("\n\n".join(parts) + "\n")
     return path
@@ -129,6 +130,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="names or patterns, such as 'far_*'; default: all",
     )  # fmt: skip
     parser.add_argument(
+        "--methods", nargs="+", default=[], metavar="NAME",
+        help="of curves and of --table; default: oracle, default, the best three others, the "
+        "paper's; the report's tables have all",
+    )  # fmt: skip
+    parser.add_argument(
         "--oracle", default=ORACLE, metavar="METHOD",
         help="the method that is told the domain; default: %(default)s",
     )  # fmt: skip
@@ -153,7 +159,11 @@ def run(arguments: argparse.Namespace) -> int:
 
     try:
         study = load_study(
-            arguments.records, arguments.oracle, arguments.default, arguments.problems
+            arguments.records,
+            arguments.oracle,
+            arguments.default,
+            arguments.problems,
+            arguments.methods,
         )
     except (ValueError, FileNotFoundError) as error:
         raise SystemExit(str(error)) from error
@@ -169,5 +179,7 @@ def _command(arguments: argparse.Namespace) -> str:
     words = ["python", "-m", "benchmarks", NAME, "--records", *map(str, arguments.records)]
     if arguments.problems != ["*"]:
         words += ["--problems", *arguments.problems]
+    if arguments.methods:
+        words += ["--methods", *arguments.methods]
     words += ["--oracle", arguments.oracle, "--default", arguments.default]
     return shlex.join([*words, "--output", str(arguments.output)])

@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 from benchmarks.analysis import SUITES, pivot, summarize
-from benchmarks.comparison import rank, split_complete
+from benchmarks.comparison import pair_up, rank
 from benchmarks.figures import Styles, choose_styles
 from benchmarks.records import Record, read_records
 
@@ -30,6 +30,8 @@ class Study:
     """The method that is told the domain."""
     default: str
     """The method that the others are compared with."""
+    chosen: tuple[str, ...] = ()
+    """The methods to show in curves; none: a few are chosen."""
 
     @property
     def suites(self) -> list[str]:
@@ -51,7 +53,12 @@ class Study:
     def finished(self, suite: str) -> list[Record]:
         """Finished records of a suite."""
         problems = set(self.rows(suite, with_ablations=True)["problem"])
-        return [r for r in self.records if r.problem in problems and r.status == "ok"]
+        found = [r for r in self.records if r.problem in problems and r.status == "ok"]
+        return sorted(found, key=lambda record: (record.dim, record.key))
+
+    def problems(self, suite: str) -> list[str]:
+        """Names of a suite's problems, those of few dimensions first."""
+        return list(self.rows(suite)["problem"].unique())
 
     def losses(self, suite: str, with_ablations: bool = False) -> pd.DataFrame:
         """A row per problem and seed, a column per method; lower is better."""
@@ -60,12 +67,14 @@ class Study:
 
     def ordered(self, suite: str) -> list[str]:
         """Methods from the best mean rank to the worst, then those that lack runs."""
-        complete, lacking = split_complete(self.losses(suite))
-        return [*rank(complete).mean().sort_values(kind="stable").index, *lacking]
+        paired = pair_up(self.losses(suite))
+        return [*rank(paired.table).mean().sort_values(kind="stable").index, *paired.lacking]
 
     def shown(self, suite: str) -> list[str]:
         """The few methods that curves show: oracle, default, best others, the paper's."""
         names = self.ordered(suite)
+        if self.chosen:
+            return [name for name in self.chosen if name in names]
         fixed = [n for n in (self.oracle, self.default, AUTHORS, PAPER_METHOD) if n in names]
         others = [name for name in names if name not in fixed][:NUM_OTHERS]
         return [*fixed[:2], *others, *fixed[2:]]
@@ -78,7 +87,11 @@ class Study:
 
 
 def load_study(
-    paths: Sequence[Path], oracle: str, default: str, problems: Sequence[str] = ("*",)
+    paths: Sequence[Path],
+    oracle: str,
+    default: str,
+    problems: Sequence[str] = ("*",),
+    chosen: Sequence[str] = (),
 ) -> Study:
     """Read records; of several of one run the last counts.
 
@@ -87,6 +100,7 @@ def load_study(
         oracle: The method that is told the domain.
         default: The method that the others are compared with.
         problems: Names or patterns of the problems to take.
+        chosen: The methods to show in curves.
     """
     found: Iterable[Record] = (record for path in paths for record in read_records(path))
     by_key = {record.key: record for record in found}
@@ -96,4 +110,10 @@ def load_study(
     if by_key and not records:
         known = ", ".join(sorted({key[0] for key in by_key}))
         raise ValueError(f"Expected problems like {' '.join(problems)}; the records have {known}.")
-    return Study(records, summarize(records), oracle, default)
+    methods = sorted({record.method for record in records})
+    strangers = [name for name in chosen if name not in methods]
+    if strangers:
+        raise ValueError(
+            f"Expected methods of the records, {', '.join(methods)}; got {', '.join(strangers)}."
+        )
+    return Study(records, summarize(records), oracle, default, tuple(chosen))
