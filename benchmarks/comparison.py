@@ -123,7 +123,7 @@ def compare_with(table: pd.DataFrame, default: str) -> pd.DataFrame:
                 "difference": float(np.mean([sample.mean() for sample in samples])),
                 "low": low,
                 "high": high,
-                "p": float(stats.wilcoxon(np.concatenate(samples)).pvalue),
+                "p": _wilcoxon(np.concatenate(samples)),
             }
         )
     found = pd.DataFrame(rows, index=others, columns=["difference", "low", "high", "p"])
@@ -134,10 +134,15 @@ def compare_with(table: pd.DataFrame, default: str) -> pd.DataFrame:
     return found
 
 
+def _wilcoxon(differences: Array) -> float:
+    with np.errstate(invalid="ignore"):  # all zero: the statistic is 0 / 0, and p is 1
+        return float(stats.wilcoxon(differences).pvalue)
+
+
 def _significant_signs(by_problem: dict[str, dict[str, Array]]) -> pd.DataFrame:
     """A row per method, a column per problem: sign of a significant mean difference, or 0."""
     samples = pd.DataFrame(by_problem).T
-    p = samples.map(lambda sample: float(stats.wilcoxon(sample).pvalue)).apply(holm)
+    p = samples.map(_wilcoxon).apply(holm)
     return samples.map(np.mean).map(np.sign) * (p < LEVEL)
 
 
