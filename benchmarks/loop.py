@@ -31,6 +31,7 @@ class Trace:
         self.observed: list[float] = []
         self.boxes: list[dict[str, Any]] = []
         self.seconds: dict[str, list[float]] = {phase: [] for phase in PHASES}
+        self.process_seconds: dict[str, list[float]] = {phase: [] for phase in PHASES}
         self.target: float | None = None
 
     def evaluate(self, X: Tensor) -> None:
@@ -119,6 +120,8 @@ def _run(trace: Trace, method: str) -> None:
         trace.note_box(contender.bounds, t)
         for phase in PHASES:
             trace.seconds[phase].append(round(clock.seconds.get(phase, 0.0), 6))
+            process = clock.process_seconds.get(phase, 0.0)
+            trace.process_seconds[phase].append(round(process, 6))
 
 
 def _make_record(trace: Trace, method: str, error: str | None, seconds: float) -> Record:
@@ -146,6 +149,7 @@ def _make_record(trace: Trace, method: str, error: str | None, seconds: float) -
         target=trace.target,
         boxes=trace.boxes,
         seconds=trace.seconds,
+        process_seconds=trace.process_seconds,
         status="ok" if error is None else "failed",
         error=error,
         metadata={

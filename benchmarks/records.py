@@ -58,7 +58,9 @@ class Record:
     boxes: list[dict[str, Any]] = field(default_factory=list)
     """``{"t": t, "bounds": 2 x d}``: the box of suggestion ``t``, where it changed."""
     seconds: dict[str, list[float]] = field(default_factory=dict)
-    """Of every suggestion, by phase."""
+    """By the clock, of every suggestion, by phase."""
+    process_seconds: dict[str, list[float]] = field(default_factory=dict)
+    """The same in processor time, in which other processes have no say."""
     status: str = "ok"
     """``"ok"`` or ``"failed"``; a failed run has the points up to its failure."""
     error: str | None = None

@@ -48,6 +48,7 @@ def test_record_of_a_run(scripted: Any) -> None:
     assert record.boxes == [{"t": 0, "bounds": [[-9.0, -9.0], [9.0, 9.0]]}]
     assert set(record.seconds) == set(PHASES)
     assert all(len(values) == 2 for values in record.seconds.values())
+    assert {k: len(v) for k, v in record.process_seconds.items()} == dict.fromkeys(PHASES, 2)
     assert record.Y_observed is None and record.num_initial == 6 and record.budget == 2
     assert record.metadata["threads"] == 1 and record.metadata["device"] == "cpu"
     assert Record.from_json(record.to_json()) == record
