@@ -75,7 +75,7 @@ def _fit_cells(rows: pd.DataFrame) -> list[str]:
 def write_far(study: Study, directory: Path) -> str:
     """Evaluations to 1 % of the initial regret against the optimum's distance."""
     rows, order, shown = study.rows("far"), study.ordered("far"), study.shown("far")
-    draw_distances(rows, shown, study.styles(), [study.oracle, study.default],
+    draw_distances(rows, shown, study.styles, [study.oracle, study.default],
                    directory / "far.png")  # fmt: skip
     parts = [
         f"## {SUITES['far']}",
@@ -99,7 +99,7 @@ def write_far(study: Study, directory: Path) -> str:
         rows["distance"] == rows.groupby("function", sort=False)["distance"].transform("max")
     ]
     records = [r for r in study.finished("far") if r.problem in set(farthest["problem"])]
-    if draw_growth(records, shown, study.styles(), directory / "far_boxes.png"):
+    if draw_growth(records, shown, study.styles, directory / "far_boxes.png"):
         parts += ["### Box growth at the largest distance", "![Growth of the box](far_boxes.png)"]
     return "\n\n".join(parts)
 
@@ -122,7 +122,7 @@ def _overview(rows: pd.DataFrame, order: list[str], oracle: str) -> list[str]:
     return [
         "Mean evaluations of a method over those of the oracle: geometric mean over functions and "
         "distances, the largest of all, and the runs that never reached the target.",
-        method_table(table.reindex(order), apart=[oracle], extra={"never": cells}),
+        method_table(table.reindex(order), lowest=None, extra={"never": cells}),
     ]
 
 

@@ -28,25 +28,29 @@ from benchmarks.records import Record
 
 # Okabe and Ito's palette without its yellow, which is too light for a line on white.
 COLORS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+NUM_MAIN = 2  # methods whose colours no other method shares
 DASHES = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (4, 1, 1, 1)))
 REGRET_FLOOR = 1e-12  # a log axis has no place for an optimum found exactly
 Style = dict[str, Any]
 Styles = dict[str, Style]
 
 
-def choose_styles(methods: Sequence[str], oracle: str) -> Styles:
-    """A line style per method; the oracle's is black."""
+def choose_styles(main: Sequence[str], others: Sequence[str], oracle: str) -> Styles:
+    """A line style per method: black for the oracle, a colour of its own for each main one."""
     styles: Styles = {oracle: {"color": "black", "linestyle": (0, (4, 2))}}
-    for number, name in enumerate(name for name in methods if name != oracle):
+    for name, color in zip(main, COLORS[:NUM_MAIN], strict=False):
+        styles[name] = {"color": color, "linestyle": "-"}
+    shared = COLORS[NUM_MAIN:]
+    for number, name in enumerate(name for name in others if name not in styles):
         styles[name] = {
-            "color": COLORS[number % len(COLORS)],
-            "linestyle": DASHES[number // len(COLORS) % len(DASHES)],
+            "color": shared[number % len(shared)],
+            "linestyle": DASHES[number // len(shared) % len(DASHES)],
         }
     return styles
 
 
 def _grid(count: int, height: float = 2.5) -> tuple[Figure, list[Axes]]:
-    columns = min(count, 3 if count > 4 else 2)
+    columns = 2 if count in (2, 4) else min(count, 3)
     rows = math.ceil(count / columns)
     width = 3.3 * columns if columns > 1 else 5.0
     figure = Figure(figsize=(width, height * rows + 0.6), layout="constrained", dpi=120)
@@ -204,8 +208,6 @@ def draw_distances(
         ax.set_xticks(distances, [f"{distance:g}" for distance in distances])
         ax.minorticks_off()
         ax.set_ylim(bottom=0)
-    if not frame["reached"].astype(bool).all():
-        axes[0].plot([], [], "x", color="gray", markersize=8, label="some runs never reach it")
     _finish(figure, axes, "distance of the optimum, in sides of the start box",
             "evaluations to 1 % of the initial regret", path)  # fmt: skip
 

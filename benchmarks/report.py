@@ -16,6 +16,7 @@ variants: they have a table of what each costs, and no place in the ranks.
 from __future__ import annotations
 
 import argparse
+import re
 import shlex
 from collections import Counter
 from pathlib import Path
@@ -40,6 +41,8 @@ def write_report(study: Study, directory: Path, title: str, command: str) -> Pat
     from benchmarks.sections import write_suite
 
     directory.mkdir(parents=True, exist_ok=True)
+    path = directory / "report.md"
+    _remove_figures(path)
     study.frame.to_csv(directory / "summary.csv", index=False, float_format="%.6g")
     parts = [write_header(study, title, command)]
     for suite in study.suites:
@@ -51,9 +54,15 @@ def write_report(study: Study, directory: Path, title: str, command: str) -> Pat
         parts.append(write_ablations(study))
     if study.suites:
         parts.append(write_seconds(study))
-    path = directory / "report.md"
     path.write_text("\n\n".join(parts) + "\n")
     return path
+
+
+def _remove_figures(path: Path) -> None:
+    """Remove the figures of a former report, which this one may not have."""
+    if path.exists():
+        for name in re.findall(r"\]\((\w+\.png)\)", path.read_text()):
+            (path.parent / name).unlink(missing_ok=True)
 
 
 def write_header(study: Study, title: str, command: str) -> str:

@@ -51,7 +51,7 @@ def _curves(study: Study, suite: str, directory: Path) -> list[str]:
     text = []
     for statistic in ("mean", "median"):
         name = f"{suite}_{statistic}.png"
-        draw_curves(records, shown, study.styles(), statistic, directory / name)
+        draw_curves(records, shown, study.styles, statistic, directory / name)
         text.append(f"![Best so far, {statistic}, of {', '.join(shown)}]({name})")
     few = set(study.ordered(suite)) - set(shown)
     return [*text, "The curves show a few methods, the tables all of them."] if few else text
@@ -145,5 +145,5 @@ def _final_values(study: Study, suite: str) -> list[str]:
 
 def _growth(study: Study, suite: str, directory: Path) -> list[str]:
     name = f"{suite}_boxes.png"
-    drawn = draw_growth(study.finished(suite), study.shown(suite), study.styles(), directory / name)
+    drawn = draw_growth(study.finished(suite), study.shown(suite), study.styles, directory / name)
     return ["### Box growth", f"![Growth of the box]({name})"] if drawn else []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import pandas as pd
@@ -79,11 +80,12 @@ class Study:
         others = [name for name in names if name not in fixed][:NUM_OTHERS]
         return [*fixed[:2], *others, *fixed[2:]]
 
+    @cached_property
     def styles(self) -> Styles:
         """The same line for a method in every figure."""
-        first = [n for n in (self.default, PAPER_METHOD) if n in set(self.frame["method"])]
-        shown = [name for suite in self.suites for name in self.shown(suite)]
-        return choose_styles(list(dict.fromkeys([*first, *shown])), self.oracle)
+        shown = dict.fromkeys(name for suite in self.suites for name in self.shown(suite))
+        main = dict.fromkeys((self.default, PAPER_METHOD))
+        return choose_styles(list(main), list(shown), self.oracle)
 
 
 def load_study(

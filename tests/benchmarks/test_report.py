@@ -211,6 +211,17 @@ def test_only_failures(tmp_path: Path) -> None:
     assert "failed: 1" in text
 
 
+def test_a_second_report_leaves_no_figures_of_the_first(tmp_path: Path) -> None:
+    report([*final("near_beale", 0.1), *final("beale", 0.1)], tmp_path)
+    assert (tmp_path / "report" / "near_mean.png").exists()
+    kept = tmp_path / "report" / "mine.png"
+    kept.touch()
+    write_packed(final("beale", 0.1), tmp_path / "records.jsonl.gz")
+    arguments = ["--records", str(tmp_path / "records.jsonl.gz"), "--output", str(kept.parent)]
+    assert main(["report", *arguments]) == 0
+    assert not list(kept.parent.glob("near_*.png")) and kept.exists()
+
+
 def test_no_boxes_and_no_seconds(tmp_path: Path) -> None:
     records = [
         r
@@ -229,7 +240,7 @@ def test_many_methods_leave_curves_to_a_few(tmp_path: Path) -> None:
     assert study.shown("paper") == [ORACLE, DEFAULT, "HuBO-EI", "M00", "M01", "GPUCB-UBO"]
     chosen = load_study([path], ORACLE, DEFAULT, chosen=["M07", DEFAULT])
     assert chosen.shown("paper") == ["M07", DEFAULT]
-    lines = [tuple(map(str, style.values())) for style in study.styles().values()]
+    lines = [tuple(map(str, style.values())) for style in study.styles.values()]
     assert len(set(lines)) == len(lines)
 
 
