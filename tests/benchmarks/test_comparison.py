@@ -10,6 +10,7 @@ pytest.importorskip("scikit_posthocs", reason="needs pip install '.[benchmarks]'
 
 import pandas as pd
 
+from benchmarks.analysis import summarize
 from benchmarks.comparison import (
     compare_with,
     differences_by_problem,
@@ -22,6 +23,8 @@ from benchmarks.comparison import (
     rank,
     ratios,
 )
+from benchmarks.distances import evaluation_ratios, evaluations_table
+from tests.benchmarks.made_records import make_record
 
 
 def losses(rows: dict[tuple[str, int], list[float]], methods: str = "abc") -> pd.DataFrame:
@@ -139,3 +142,30 @@ def test_fit_of_runs_that_all_took_the_same() -> None:
         warnings.simplefilter("error")
         fit = fit_distance(np.array([1.0, 10.0]), np.array([40.0, 40.0]))
     assert fit is not None and fit.slope == 0.0 and math.isnan(fit.r_squared)
+
+
+def far_rows(evaluations: dict[tuple[str, int], int]) -> pd.DataFrame:
+    """Runs of a method and seed that reach their target at an evaluation of 20."""
+    records = []
+    for (method, seed), count in evaluations.items():
+        regrets = [10.0, 20.0, *[5.0] * (count - 1), 0.05][:22]
+        values = {"budget": 20, "distance": 10.0, "target": 2.9}
+        records.append(make_record("far_smooth2_d10", method, seed, regrets, **values))
+    return summarize(records)
+
+
+def test_evaluations_are_compared_over_common_seeds() -> None:
+    rows = far_rows({("o", 0): 4, ("o", 1): 8, ("o", 2): 18, ("m", 0): 6, ("m", 1): 9})
+    found = evaluation_ratios(rows, "o")
+    assert found is not None
+    assert found.loc["far_smooth2_d10", "m"] == pytest.approx(15 / 12)  # without seed 2
+    assert found.loc["far_smooth2_d10", "o"] == pytest.approx(1.0)
+    assert evaluation_ratios(rows, "absent") is None
+
+
+def test_runs_that_never_reach_the_target_are_counted() -> None:
+    rows = far_rows({("o", 0): 4, ("o", 1): 6, ("m", 0): 10, ("m", 1): 99})
+    table = evaluations_table(rows, ["o", "m", "absent"], "o", "distance").splitlines()
+    assert table[2] == "| o | 5.0 (1.00) | – | – | – |"
+    assert table[3] == "| m | 15.0 (3.00) †1 | – | – | – |"
+    assert table[4] == "| absent | – | – | – | – |"
