@@ -14,7 +14,8 @@ from linear_operator.utils.warnings import NumericalWarning
 from torch import Tensor
 
 from benchmarks.catalog import Sources, Start, draw_noise, find_problem, make_start
-from benchmarks.contenders import AUTHORS, Clock, make_contender
+from benchmarks.contender import Clock
+from benchmarks.contenders import AUTHORS, make_contender
 from benchmarks.convert import convert_authors_run
 from benchmarks.metadata import collect_metadata
 from benchmarks.problems import Problem

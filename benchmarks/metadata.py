@@ -12,7 +12,10 @@ from typing import Any
 
 import torch
 
-PACKAGES = ("botorch-ubo", "botorch", "gpytorch", "linear_operator", "torch", "scipy", "numpy")
+PACKAGES = (
+    "botorch-ubo", "botorch", "gpytorch", "linear_operator", "torch", "scipy", "numpy",
+    "scikit-learn", "cma", "optuna", "greenlet",
+)  # fmt: skip
 ROOT = Path(__file__).resolve().parent.parent
 
 

@@ -67,9 +67,9 @@ def _textbook(name: str, function: SyntheticTestFunction, unbounded: bool = Fals
     return Problem(
         name=name,
         function=lambda X: -function._evaluate_true(X),
-        bounds=function.bounds.double(),
+        bounds=torch.as_tensor(function.bounds).double(),
         optimal_value=-function.optimal_value,
-        optimizer=function.optimizers[0].double(),
+        optimizer=torch.as_tensor(function.optimizers)[0].double(),
         unbounded=unbounded,
     )
 
@@ -100,6 +100,7 @@ def _make_levy_authors(dim: int) -> Problem:
 
 def _make_hartmann6_authors() -> Problem:
     textbook = _textbook("hartmann6", Hartmann(6))
+    assert textbook.optimal_value is not None
     return Problem(
         name="hartmann6_authors",
         function=lambda X: (2.58 + textbook.function(X)) / 1.94,

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from benchmarks import catalog, far, stress
-from benchmarks.contenders import AUTHORS, OUTSIDE, contender_names
+from benchmarks.contenders import AUTHORS, contender_names
+from benchmarks.outside import OUTSIDE
 from botorch_ubo.methods import available_methods, get_method
 
 MNIST = ("mnist_elastic_net", "mnist_mlp", "mnist_cnn")

@@ -7,7 +7,9 @@ import torch
 from torch import Tensor
 
 from benchmarks.catalog import find_problem, make_start
-from benchmarks.contenders import OUTSIDE, Clock, CMAContender, make_contender, wide_box
+from benchmarks.contender import Clock
+from benchmarks.contenders import make_contender
+from benchmarks.outside import OUTSIDE, CMAContender, LogEIContender, wide_box
 from benchmarks.problems import Problem
 from tests.helpers import tensor
 
@@ -47,6 +49,9 @@ def test_oracle_and_wide_boxes() -> None:
     start = make_start(problem, 0)
     oracle = make_contender("LogEI-oracle", problem, start, 0)
     assert oracle.bounds is not None and torch.equal(oracle.bounds, problem.bounds)
+    units = make_contender("LogEI-oracle-startunits", problem, start, 0)
+    assert isinstance(units, LogEIContender) and units.bounds is not None
+    assert torch.equal(units.bounds, oracle.bounds) and torch.equal(units.units, start.box)
     for factor, name in ((5, "LogEI-wide5"), (25, "LogEI-wide25"), (5, "Optuna-GP-wide5")):
         bounds = make_contender(name, problem, start, 0).bounds
         assert bounds is not None

@@ -8,10 +8,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from benchmarks import contenders
 from benchmarks.catalog import Sources
-from benchmarks.contenders import Clock
+from benchmarks.contender import Clock
 from benchmarks.loop import run_one
+from benchmarks.outside import OUTSIDE
 from benchmarks.records import PHASES, Record
 
 
@@ -32,7 +32,7 @@ class Scripted:
 def scripted(monkeypatch: pytest.MonkeyPatch) -> Any:
     def use(*points: list[float]) -> Scripted:
         contender = Scripted(list(points))
-        monkeypatch.setitem(contenders.OUTSIDE, "Scripted", lambda *_: contender)
+        monkeypatch.setitem(OUTSIDE, "Scripted", lambda *_: contender)
         return contender
 
     return use
