@@ -107,7 +107,8 @@ def get_problem(
         hard_limits=torch.tensor(task.hard_limits, dtype=torch.double).T,
         optimal_value=None,
         optimizer=None,
-        notes={"preset": asdict(preset), "epsilon": EPSILON},
+        epsilon=EPSILON,
+        notes={"preset": asdict(preset)},
     )
 
 

@@ -171,7 +171,7 @@ class TestProblems:
 
     def test_start_box_and_optimum(self, name: str, directory: Path) -> None:
         problem = get_problem(name, SMALL, directory)
-        assert problem.optimal_value is None
+        assert problem.optimal_value is None and problem.epsilon == 0.02
         box, limits = start_box(problem, 0), problem.hard_limits
         assert limits is not None
         sides = (box[1] - box[0]).tolist()
