@@ -47,8 +47,9 @@ def evaluations_table(rows: pd.DataFrame, order: list[str], oracle: str, by: str
         cells = []
         for _, problem in problem_of.items():
             runs = own[own["problem"] == problem]
-            known = relative is not None and name in relative.columns
-            ratio = relative.loc[problem, name] if known else math.nan
+            ratio = math.nan
+            if relative is not None and name in relative.columns:
+                ratio = relative.loc[problem, name]
             missed = int((~runs["reached"].astype(bool)).sum())
             cells.append(_cell(runs["evaluations_to_target"].mean(), ratio, missed))
         lines.append([name, *cells, *(_fit_cells(own) if by == "distance" else [])])

@@ -155,10 +155,11 @@ def far_rows(evaluations: dict[tuple[str, int], int]) -> pd.DataFrame:
 
 
 def test_evaluations_are_compared_over_common_seeds() -> None:
-    rows = far_rows({("o", 0): 4, ("o", 1): 8, ("o", 2): 18, ("m", 0): 6, ("m", 1): 9})
+    oracle, method = {("o", 0): 4, ("o", 1): 8, ("o", 2): 18}, {("m", 0): 6, ("m", 1): 9}
+    rows = far_rows({**oracle, **method, ("m", 3): 20})
     found = evaluation_ratios(rows, "o")
     assert found is not None
-    assert found.loc["far_smooth2_d10", "m"] == pytest.approx(15 / 12)  # without seed 2
+    assert found.loc["far_smooth2_d10", "m"] == pytest.approx(15 / 12)  # seeds 0 and 1
     assert found.loc["far_smooth2_d10", "o"] == pytest.approx(1.0)
     assert evaluation_ratios(rows, "absent") is None
 
