@@ -31,12 +31,12 @@ class RegistryContender:
         )
         if isinstance(self.box.strategy, FilteringBox):  # the one that plans for a budget
             self.box.strategy = replace(self.box.strategy, budget=start.budget)
-        self.start_box, self.seed = start.box, seed
+        self.start_box = start.box
         self.bounds: Tensor | None = None
 
     def suggest(self, X: Tensor, Y: Tensor, clock: Clock) -> Tensor:
         with clock.phase("fit"):
-            model = fit_default_model(X, Y, self.start_box, seed=self.seed + len(X))
+            model = fit_default_model(X, Y, self.start_box)
         # A trigger that needs the acquisition's maximum has it computed here, and kept.
         with clock.phase("geometry"):
             self.box.update(model)

@@ -22,7 +22,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from botorch_ubo.optimizer import DEFAULT_METHOD
+from botorch_ubo.methods import DEFAULT_METHOD
 
 if TYPE_CHECKING:
     from benchmarks.records import Record

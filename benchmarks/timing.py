@@ -110,7 +110,7 @@ def prepare_case(problem: Problem, n: int, seed: int = 0) -> Case:
     X, Y = draw_data(problem, box, n, seed)
     states = {}
     for variant, steps in STEPS_SINCE_EXPANSION.items():
-        controller = ExpandingBounds(box)
+        controller = ExpandingBounds.corrected(box)
         record = controller.update(fit_model(X[: n - steps], Y[: n - steps], box))
         assert record is not None  # the first step always moves the box
         states[variant] = controller.state_dict()
@@ -120,7 +120,7 @@ def prepare_case(problem: Problem, n: int, seed: int = 0) -> Case:
 def time_variant(variant: str, model: SingleTaskGP, case: Case) -> tuple[float, bool]:
     """Seconds of one variant on a model without caches, and whether the box moved."""
     model = copy.deepcopy(model)  # drops the prediction caches
-    controller = ExpandingBounds(case.box)
+    controller = ExpandingBounds.corrected(case.box)
     if variant in case.states:
         controller.load_state_dict(case.states[variant])
     moves = len(controller.history)

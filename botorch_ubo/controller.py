@@ -46,14 +46,15 @@ from botorch_ubo.context import (
     training_inputs,
 )
 from botorch_ubo.expansion import OnExpand, expand
-from botorch_ubo.factories import q_ucb
+from botorch_ubo.factories import log_ei, q_log_ei, q_ucb, ucb
 from botorch_ubo.posterior import check_model
 from botorch_ubo.records import Certificate, ExpansionRecord
 from botorch_ubo.serialization import state_from_dict, state_to_dict
 from botorch_ubo.strategies.base import Strategy
 from botorch_ubo.strategies.published import PublishedBox
+from botorch_ubo.strategies.roaming import RoamingBox
 from botorch_ubo.strategies.theorem import TheoremBox
-from botorch_ubo.triggers import FirstStep, RegretBound, Trigger
+from botorch_ubo.triggers import Always, FirstStep, RegretBound, Trigger
 
 logger = logging.getLogger("botorch_ubo")
 
@@ -109,14 +110,13 @@ class ExpandingBounds:
                 (or of the first, if it has shrunk), measured in the model's input space.
             maximize: If True, consider the problem a maximization problem.
             posterior_transform: A ScalarizedPosteriorTransform for a multi-output model.
-            strategy: Where to move the box; the theorem's box by default.
-            trigger: When to move it; at the first step and when the regret bound falls to
-                epsilon by default.
+            strategy: Where to move the box; :class:`RoamingBox` by default.
+            trigger: When to move it; at every step by default.
             beta: A schedule or a constant; ``beta_t`` of Theorem 5.1 times 1/5 by default.
             acquisition: A function from the context of a step to the acquisition function of
-                :meth:`suggest`; the upper confidence bound by default.
+                :meth:`suggest`; LogExpectedImprovement by default.
             batch_acquisition: The same for several candidates or pending points, with
-                ``X_pending``; qUpperConfidenceBound by default.
+                ``X_pending``; qLogExpectedImprovement unless ``acquisition`` is given.
             on_expand: Called with the record of a planned move. ``True`` or ``None`` accepts it,
                 ``False`` refuses it, a ``2 x d`` tensor within the planned box shrinks it.
             num_restarts: Restarts of an acquisition optimisation.
@@ -140,9 +140,11 @@ class ExpandingBounds:
         if not max_growth > 0:
             raise InputDataError(f"Expected a positive `max_growth`; got {max_growth}.")
         self._like = torch.empty(0, dtype=bounds.dtype, device=bounds.device)
-        self.strategy = TheoremBox() if strategy is None else strategy
-        self.trigger = FirstStep() | RegretBound() if trigger is None else trigger
-        self.acquisition = acquisition
+        self.strategy = RoamingBox() if strategy is None else strategy
+        self.trigger = Always() if trigger is None else trigger
+        if acquisition is None:
+            batch_acquisition = batch_acquisition or q_log_ei
+        self.acquisition = acquisition or log_ei
         self.batch_acquisition = batch_acquisition
         self.on_expand = on_expand
         schedule = TheoremBeta() if beta is None else beta
@@ -162,8 +164,17 @@ class ExpandingBounds:
 
     @classmethod
     def corrected(cls, bounds: Tensor, **kwargs: Any) -> ExpandingBounds:
-        """GPUCB-UBO with its constants, scales and trigger as the theorems need them."""
-        return cls(bounds, **kwargs)
+        """GPUCB-UBO with its constants, scales and trigger as the theorems need them.
+
+        Keyword arguments replace parts of it, as they replace parts of the default.
+        """
+        preset: dict[str, Any] = {
+            "strategy": TheoremBox(),
+            "trigger": FirstStep() | RegretBound(),
+            "acquisition": ucb,
+            "batch_acquisition": None if "acquisition" in kwargs else q_ucb,
+        }
+        return cls(bounds, **{**preset, **kwargs})
 
     @classmethod
     def as_published(cls, bounds: Tensor, **kwargs: Any) -> ExpandingBounds:
@@ -179,7 +190,7 @@ class ExpandingBounds:
             "beta": PublishedBeta(),
             "max_growth": float("inf"),
         }
-        return cls(bounds, **{**preset, **kwargs})
+        return cls.corrected(bounds, **{**preset, **kwargs})
 
     @property
     def bounds(self) -> Tensor:
@@ -253,7 +264,7 @@ class ExpandingBounds:
             raise InputDataError(f"Expected q >= 1; got {q}.")
         _, context = self._step(model)
         batch = q > 1 or X_pending is not None
-        plain = acq_function is None and self.acquisition is None
+        plain = acq_function is None and self.acquisition is ucb
         if plain and not batch and X_failed is None:
             X, _ = context.ucb_maximizer
             X = self.strategy.refine(context, X)
@@ -361,18 +372,14 @@ class ExpandingBounds:
         if acq_function is not None:
             return acq_function(context.model)
         factory = self.batch_acquisition if batch else self.acquisition
-        if factory is not None:
-            return factory(context)
-        if not batch:
-            return context.ucb
-        if self.acquisition is not None:
+        if factory is None:
             raise UnsupportedError(
                 "Expected `batch_acquisition` for several candidates or pending points, since "
                 "`acquisition` is given and proposes one point at a time. Pass a factory of a "
                 "q-acquisition such as qLogExpectedImprovement, or ask for one point with none "
                 "pending."
             )
-        return q_ucb(context)
+        return factory(context)
 
     def _maximize(
         self,

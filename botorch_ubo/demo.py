@@ -71,7 +71,7 @@ def run(seed: int, budget: int, epsilon: float = EPSILON) -> Run:
     bounds = first_box(seed)
     X = draw_sobol_samples(bounds, n=NUM_INITIAL, q=1, seed=seed).squeeze(-2)
     Y = objective(X).unsqueeze(-1)
-    box = ExpandingBounds(bounds, epsilon=epsilon, maximize=False, seed=seed)
+    box = ExpandingBounds.corrected(bounds, epsilon=epsilon, maximize=False, seed=seed)
     with tqdm(total=budget, desc="Beale", unit="evaluation") as progress:
         for _ in range(budget):
             model = default_model(X, torch.log1p(Y), bounds)

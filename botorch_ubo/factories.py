@@ -1,8 +1,6 @@
 r"""Acquisition functions as functions of the context of a step, for :class:`ExpandingBounds`.
 
-The upper confidence bound of the *current box* is the context's own (``context.ucb``); these are
-the others. Names with ``q`` propose several points and know pending ones, as does
-:class:`Repelled`.
+Names with ``q`` propose several points and know pending ones, as does :class:`Repelled`.
 """
 
 from __future__ import annotations
@@ -41,6 +39,11 @@ def q_log_ei(context: Context) -> qLogExpectedImprovement:
         best_f if context.settings.maximize else -best_f,
         posterior_transform=to_maximize(context),
     )
+
+
+def ucb(context: Context) -> UnboundedUpperConfidenceBound:
+    """The upper confidence bound whose ``beta`` counts steps in the current box, the context's."""
+    return context.ucb
 
 
 def q_ucb(context: Context) -> qUpperConfidenceBound:

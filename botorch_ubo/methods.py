@@ -117,7 +117,7 @@ def available_methods() -> tuple[Method, ...]:
 
 def _register(name: str, description: str, citation: str, **preset: Any) -> None:
     def build(bounds: Tensor, **kwargs: Any) -> ExpandingBounds:
-        return ExpandingBounds(bounds, **{**preset, **kwargs})
+        return ExpandingBounds.corrected(bounds, **{**preset, **kwargs})
 
     register_method(Method(name, description, citation, build))
 
@@ -133,6 +133,17 @@ _DOUBLING = {
     "trigger": EveryEvaluations(3, times_dimension=True),
 }
 
+DEFAULT_METHOD = "EI-Roaming"
+"""The method of whoever names none: that of ``ExpandingBounds`` without further arguments."""
+
+register_method(
+    Method(
+        DEFAULT_METHOD,
+        "LogEI in a box on the incumbent that grows slowly, and fast where it is led; the default.",
+        _OURS,
+        ExpandingBounds,
+    )
+)
 _register("GPUCB-UBO", "UCB in the theorem's box, expanded when exhausted; corrected.", _HA)
 register_method(
     Method(

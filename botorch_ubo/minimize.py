@@ -12,7 +12,8 @@ from tqdm.auto import tqdm
 from botorch_ubo.arguments import Bounds
 from botorch_ubo.boxes import HardLimits
 from botorch_ubo.evaluation import INPUT_TYPES, Callback, Loop, Objective
-from botorch_ubo.optimizer import DEFAULT_METHOD, UnboundedOptimizer
+from botorch_ubo.methods import DEFAULT_METHOD
+from botorch_ubo.optimizer import UnboundedOptimizer
 from botorch_ubo.result import OptimizationResult
 
 

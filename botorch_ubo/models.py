@@ -2,32 +2,37 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 
 import torch
 from botorch.exceptions.errors import ModelFittingError
 from botorch.exceptions.warnings import BotorchWarning
-from botorch.fit import fit_gpytorch_mll
 from botorch.models import SingleTaskGP
 from botorch.models.transforms import Normalize
 from botorch.models.transforms.outcome import Standardize
 from botorch.models.utils.gpytorch_modules import get_covar_module_with_dim_scaled_prior
-from botorch.utils.sampling import manual_seed
-from gpytorch.constraints import Interval
+from gpytorch.constraints import GreaterThan, Interval, Positive
 from gpytorch.kernels import RBFKernel, ScaleKernel
+from gpytorch.likelihoods import GaussianLikelihood
 from gpytorch.means import ZeroMean
-from gpytorch.mlls import ExactMarginalLogLikelihood
+from gpytorch.priors import LogNormalPrior
 from torch import Tensor
+
+from botorch_ubo.quick_fit import EXACT_NOISE, fit_quick_gp
+from botorch_ubo.quick_gp import QuickGP
 
 # Of the outcomes' variance: gpytorch rounds fixed noise below 1e-6 up to it, and warns.
 _MIN_NOISE = 1.01e-6
 
 
-def default_model(X: Tensor, Y: Tensor, bounds: Tensor, Yvar: Tensor | None = None) -> SingleTaskGP:
-    r"""BoTorch's default GP with inputs in units of the user's first box.
+def default_model(X: Tensor, Y: Tensor, bounds: Tensor, Yvar: Tensor | None = None) -> QuickGP:
+    r"""BoTorch's default GP with an output scale, its inputs in units of the user's first box.
 
     Fixed units matter: ``Normalize`` without bounds would learn them anew from the growing data,
-    and with them shift the length-scale prior at every step.
+    and with them shift the length-scale prior at every step. So does the output scale: without
+    it, values that still rise at the edge of the data can only be explained by a short
+    length-scale, and the search creeps where it could stride.
 
     Args:
         X: ``n x d`` inputs.
@@ -39,39 +44,52 @@ def default_model(X: Tensor, Y: Tensor, bounds: Tensor, Yvar: Tensor | None = No
         The model, not fitted yet.
     """
     d = X.shape[-1]
-    if Yvar is not None:
+    likelihood = None
+    if Yvar is None:
+        likelihood = GaussianLikelihood(
+            noise_prior=LogNormalPrior(loc=-4.0, scale=1.0),
+            noise_constraint=GreaterThan(EXACT_NOISE, transform=None, initial_value=math.exp(-5)),
+        )
+    else:
         Yvar = Yvar.clamp_min(_MIN_NOISE * _scale(Y))
-    return SingleTaskGP(
+    kernel = ScaleKernel(
+        get_covar_module_with_dim_scaled_prior(ard_num_dims=d),
+        outputscale_prior=LogNormalPrior(loc=2.25, scale=1.5),  # mode 1, the outcomes' variance
+        outputscale_constraint=Positive(transform=None, initial_value=1.0),
+    )
+    return QuickGP(
         X,
         Y,
         Yvar,
-        # The default kernel, spelled out: SingleTaskGP then does not warn, at every step, that
-        # points have left the unit cube, which is what they are meant to do.
-        covar_module=get_covar_module_with_dim_scaled_prior(ard_num_dims=d),
+        likelihood=likelihood,
+        covar_module=kernel,
         input_transform=Normalize(d, bounds=bounds.to(X)),
-    )
+    ).to(X)
 
 
 def fit_default_model(
-    X: Tensor, Y: Tensor, bounds: Tensor, Yvar: Tensor | None = None, seed: int = 0
-) -> SingleTaskGP:
-    r"""Build the default model and fit it.
+    X: Tensor,
+    Y: Tensor,
+    bounds: Tensor,
+    Yvar: Tensor | None = None,
+    maximize: bool = True,
+) -> QuickGP:
+    r"""Build the default model of tempered outcomes and fit it.
 
     Args:
         X: ``n x d`` inputs.
         Y: ``n x 1`` outcomes.
         bounds: The first ``2 x d`` box.
         Yvar: ``n x 1`` observation variances, if known.
-        seed: Seed of the new starting values that a failed fit draws.
+        maximize: Whether large outcomes are good; see :func:`temper`.
 
     Returns:
         The fitted model. If no fit succeeds, a warning says so and the hyper-parameters are the
         modes of their priors.
     """
-    model = default_model(X, Y, bounds, Yvar)
+    Y, Yvar = temper(Y, Yvar, maximize)
     try:
-        with manual_seed(seed):
-            fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
+        return fit_quick_gp(default_model(X, Y, bounds, Yvar))
     except ModelFittingError as error:
         warnings.warn(
             f"The model could not be fitted ({error}); its hyper-parameters stay at the modes of "
@@ -79,9 +97,37 @@ def fit_default_model(
             BotorchWarning,
             stacklevel=2,
         )
-        model = default_model(X, Y, bounds, Yvar)
-        model.eval()
-    return model
+        return default_model(X, Y, bounds, Yvar).eval()
+
+
+def temper(
+    Y: Tensor, Yvar: Tensor | None = None, maximize: bool = True
+) -> tuple[Tensor, Tensor | None]:
+    r"""Bring very bad outcomes nearer; leave good ones as they are.
+
+    A box that grows meets values that are orders of magnitude worse than those of the first box,
+    and a GP of standardised outcomes would spend its resolution on them. Outcomes that are more
+    than twice as far from the best as the median is are compressed logarithmically, with
+    continuous slope. All others, and with them every statement on values near the best, are
+    untouched, and so is the order.
+
+    Args:
+        Y: ``n x 1`` outcomes.
+        Yvar: ``n x 1`` observation variances, if known.
+        maximize: Whether large outcomes are good.
+
+    Returns:
+        Outcomes and variances to fit.
+    """
+    sign = 1.0 if maximize else -1.0
+    values = sign * Y
+    median = values.median()
+    scale = values.max() - median
+    if not scale > 0:
+        return Y, Yvar
+    excess = ((median - scale - values) / scale).clamp_min(0.0)
+    tempered = torch.where(excess > 0, median - scale * (1 + excess.log1p()), values)
+    return sign * tempered, None if Yvar is None else Yvar / (1 + excess).square()
 
 
 def published_model(X: Tensor, Y: Tensor) -> SingleTaskGP:

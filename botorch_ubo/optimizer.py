@@ -22,14 +22,12 @@ from botorch_ubo.arguments import (
 from botorch_ubo.boxes import HardLimits, cast_inward, check_inside, clip
 from botorch_ubo.expansion import OnExpand, certify_now, hold, review
 from botorch_ubo.ledger import Ledger
-from botorch_ubo.methods import get_method
+from botorch_ubo.methods import DEFAULT_METHOD, get_method
 from botorch_ubo.models import fit_default_model
 from botorch_ubo.records import Certificate, ExpansionRecord
 from botorch_ubo.result import OptimizationResult, summarize_run
 from botorch_ubo.run_file import RunFile
 from botorch_ubo.trials import Trial, as_number, as_tensor
-
-DEFAULT_METHOD = "EI-UBO"
 
 # So many failures beyond the successes on one side stop the box from growing there.
 _FAILURES_THAT_STOP_GROWTH = 2
@@ -252,8 +250,9 @@ class UnboundedOptimizer:
             done = self._ledger.completed
             if self._model is None or self._model[0] != done:
                 X, Y, Yvar = self._ledger.data()
-                seed = self.box.settings.seed + len(X)
-                self._model = done, fit_default_model(X, Y, self.box.initial_bounds, Yvar, seed)
+                maximize = self.direction == "maximize"
+                model = fit_default_model(X, Y, self.box.initial_bounds, Yvar, maximize)
+                self._model = done, model
             return self._model[1]
 
     def certify(self) -> Certificate | None:

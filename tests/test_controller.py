@@ -84,7 +84,7 @@ def _capped_in_decades(lengthscale: float) -> tuple[ExpandingBounds, ExpansionRe
     transform = ChainedInputTransform(log=Log10([0]), unit=Normalize(1, bounds=bounds.log10()))
     model = SingleTaskGP(X, X.log10().sin(), input_transform=transform)
     model.covar_module.lengthscale = lengthscale
-    box = ExpandingBounds(bounds, max_growth=2.0)
+    box = ExpandingBounds.corrected(bounds, max_growth=2.0)
     return box, box.update(model.eval())
 
 
@@ -92,7 +92,7 @@ class TestBox:
     def test_first_update_moves_to_the_theorems_box(self) -> None:
         X, Y = data()
         model = gp(X, Y)
-        box = ExpandingBounds(UNIT)
+        box = ExpandingBounds.corrected(UNIT)
         assert box.history == () and box.certificate is None
         record = box.update(model)
         assert box.history == (record,)
@@ -108,14 +108,14 @@ class TestBox:
         assert torch.equal(box.initial_bounds, UNIT)
 
     def test_loop_reaches_an_optimum_outside_the_first_box(self) -> None:
-        box = ExpandingBounds(UNIT)
+        box = ExpandingBounds.corrected(UNIT)
         X, Y = run(box, 8)
         assert not inside(UNIT, X)
         assert Y[:6].max() < 0.7 and Y.max() > 0.95
         assert len(box.trace) == 8
 
     def test_boxes_are_nested_and_hold_the_suggestions(self) -> None:
-        box = ExpandingBounds(UNIT, trigger=Always(), **FAST)
+        box = ExpandingBounds.corrected(UNIT, trigger=Always(), **FAST)
         X, Y = data()
         before = box.bounds
         for i in range(5):
@@ -131,18 +131,18 @@ class TestBox:
         assert [record.iteration for record in box.history] == [1, 2, 3, 4, 5]
 
     def test_never_trigger_keeps_the_box(self) -> None:
-        box = ExpandingBounds(UNIT, trigger=Never(), **FAST)
+        box = ExpandingBounds.corrected(UNIT, trigger=Never(), **FAST)
         X, _ = run(box, 3)
         assert box.history == () and torch.equal(box.bounds, UNIT) and inside(UNIT, X)
 
     def test_growth_cap_shows_in_the_record(self) -> None:
         X, Y = data()
-        box = ExpandingBounds(UNIT, max_growth=2.0)
+        box = ExpandingBounds.corrected(UNIT, max_growth=2.0)
         record = box.update(gp(X, Y, lengthscale=1e4))
         assert set(record.capped) == {(k, side) for k in (0, 1) for side in ("lower", "upper")}
         torch.testing.assert_close(box.bounds, tensor([[-2.0, -2.0], [3.0, 3.0]]))
         assert "growth cap on x0 lower" in str(record)
-        free = ExpandingBounds(UNIT, max_growth=1e6)
+        free = ExpandingBounds.corrected(UNIT, max_growth=1e6)
         assert free.update(gp(X, Y, lengthscale=1e4)).capped == ()
         assert (free.bounds[1] - free.bounds[0] > 1e3).all()
 
@@ -150,7 +150,7 @@ class TestBox:
         X, Y = data()
         model = gp(X, Y)
         model.covar_module.lengthscale = tensor([[1e4, 0.1]])
-        record = ExpandingBounds(UNIT, max_growth=2.0).update(model)
+        record = ExpandingBounds.corrected(UNIT, max_growth=2.0).update(model)
         assert set(record.capped) == {(0, "lower"), (0, "upper")}
 
     def test_growth_is_capped_in_the_models_space(self) -> None:
@@ -170,7 +170,7 @@ class TestBox:
 
     def test_hard_limits_stop_sides_and_say_so(self) -> None:
         X, Y = data()
-        box = ExpandingBounds(UNIT, hard_limits={0: (-0.1, None), 1: (None, 1.0)})
+        box = ExpandingBounds.corrected(UNIT, hard_limits={0: (-0.1, None), 1: (None, 1.0)})
         record = box.update(gp(X, Y))
         assert box.bounds[0, 0] == -0.1 and box.bounds[1, 1] == 1.0
         assert box.bounds[1, 0] > 1.5 and box.bounds[0, 1] < -0.5
@@ -182,7 +182,9 @@ class TestBox:
         seen = []
         answers = {"accepted": None, "refused": False, "shrunk": tensor([[-1.0, 0.0], [2.0, 1.0]])}
         for decision, answer in answers.items():
-            box = ExpandingBounds(UNIT, on_expand=lambda record, a=answer: seen.append(record) or a)
+            box = ExpandingBounds.corrected(
+                UNIT, on_expand=lambda record, a=answer: seen.append(record) or a
+            )
             record = box.update(gp(X, Y))
             assert record.decision == decision
             if decision == "refused":
@@ -225,7 +227,7 @@ def test_hard_limits_are_never_crossed(case: dict[str, Any]) -> None:
         transform = ChainedInputTransform(log=Log10([0, 1]), n=Normalize(2, bounds=bounds.log10()))
     else:
         transform = Normalize(2, bounds=bounds)
-    box = ExpandingBounds(bounds, hard_limits=limits, trigger=Always(), **FAST)
+    box = ExpandingBounds.corrected(bounds, hard_limits=limits, trigger=Always(), **FAST)
     for _ in range(3):
         model = gp(X, bell(X), case["lengthscale"], input_transform=transform)
         x = box.suggest(model)
@@ -239,7 +241,7 @@ def test_hard_limits_are_never_crossed(case: dict[str, Any]) -> None:
 class TestSuggestions:
     def test_twice_is_the_same_and_changes_nothing(self) -> None:
         X, Y = data()
-        box = ExpandingBounds(UNIT)
+        box = ExpandingBounds.corrected(UNIT)
         model = gp(X, Y)
         first = box.suggest(model)
         saved = json.dumps(box.state_dict())
@@ -254,13 +256,13 @@ class TestSuggestions:
     def test_a_refit_of_the_same_data_gives_its_own_suggestion(self) -> None:
         """The box stays, since the data are the same; the maximiser is the new model's."""
         X, Y = data()
-        box = ExpandingBounds(UNIT)
+        box = ExpandingBounds.corrected(UNIT)
         box.suggest(gp(X, Y))
         bounds = box.bounds
         other = gp(X, Y, lengthscale=0.3)
         x = box.suggest(other)
         assert torch.equal(box.bounds, bounds)
-        twin = ExpandingBounds(UNIT)
+        twin = ExpandingBounds.corrected(UNIT)
         twin.load_state_dict(box.state_dict())
         assert torch.equal(x, twin.suggest(other))
 
@@ -268,22 +270,24 @@ class TestSuggestions:
         X, Y = data()
         torch.manual_seed(5)
         before = torch.get_rng_state()
-        ExpandingBounds(UNIT).suggest(gp(X, Y))
+        ExpandingBounds.corrected(UNIT).suggest(gp(X, Y))
         assert torch.equal(before, torch.get_rng_state())
 
     def test_users_acquisition_as_instance_and_as_factory(self) -> None:
         X, Y = data()
         model = gp(X, Y)
         acqf = LogExpectedImprovement(model, best_f=Y.max())
-        by_instance = ExpandingBounds(UNIT).suggest(model, acqf)
-        by_factory = ExpandingBounds(UNIT).suggest(
+        by_instance = ExpandingBounds.corrected(UNIT).suggest(model, acqf)
+        by_factory = ExpandingBounds.corrected(UNIT).suggest(
             model, lambda m: LogExpectedImprovement(m, best_f=Y.max())
         )
-        by_constructor = ExpandingBounds(
+        by_constructor = ExpandingBounds.corrected(
             UNIT, acquisition=lambda c: LogExpectedImprovement(c.model, best_f=c.Y.max())
         ).suggest(model)
         assert torch.equal(by_instance, by_factory) and torch.equal(by_instance, by_constructor)
-        assert not torch.allclose(by_instance, ExpandingBounds(UNIT).suggest(model), atol=1e-3)
+        assert not torch.allclose(
+            by_instance, ExpandingBounds.corrected(UNIT).suggest(model), atol=1e-3
+        )
         grid = UNIT[0] - 2 + 5 * torch.rand(2000, 1, 2, dtype=torch.double)
         with torch.no_grad():
             assert acqf(by_instance.unsqueeze(-2)) >= acqf(grid).max() - 1e-6
@@ -291,7 +295,7 @@ class TestSuggestions:
     def test_default_is_the_maximiser_of_ucb(self) -> None:
         X, Y = data(12)
         model = gp(X, Y)
-        box = ExpandingBounds(UNIT, trigger=Never(), beta=ConstantBeta(4.0))
+        box = ExpandingBounds.corrected(UNIT, trigger=Never(), beta=ConstantBeta(4.0))
         x = box.suggest(model)
         ucb = UpperConfidenceBound(model, beta=tensor(4.0))
         grid = torch.rand(4000, 1, 2, dtype=torch.double)
@@ -300,7 +304,7 @@ class TestSuggestions:
 
     def test_minimising_equals_maximising_the_negated_problem(self) -> None:
         for q in (1, 2):
-            boxes = ExpandingBounds(UNIT, maximize=False), ExpandingBounds(UNIT)
+            boxes = ExpandingBounds.corrected(UNIT, maximize=False), ExpandingBounds.corrected(UNIT)
             X, Y = data()
             for _ in range(2):
                 low = boxes[0].suggest(gp(X, -Y), q=q)
@@ -311,16 +315,16 @@ class TestSuggestions:
 
     def test_batch_is_distinct_and_inside(self) -> None:
         X, Y = data()
-        box = ExpandingBounds(UNIT, **FAST)
+        box = ExpandingBounds.corrected(UNIT, **FAST)
         x = box.suggest(gp(X, Y), q=3)
         assert x.shape == (3, 2) and inside(box.bounds, x) and torch.pdist(x).min() > 1e-2
 
     def test_pending_points_keep_candidates_away_but_not_the_box(self) -> None:
         X, Y = data()
         model = gp(X, Y)
-        alone = ExpandingBounds(UNIT, beta=9.0)
+        alone = ExpandingBounds.corrected(UNIT, beta=9.0)
         free = alone.suggest(model, q=2)
-        box = ExpandingBounds(UNIT, beta=9.0)
+        box = ExpandingBounds.corrected(UNIT, beta=9.0)
         x = box.suggest(model, X_pending=free[:1])
         assert (x - free[:1]).norm() > 0.1
         torch.testing.assert_close(x, free[1:], atol=0.3, rtol=0)
@@ -333,13 +337,15 @@ class TestSuggestions:
         acqf = qLogExpectedImprovement(model, best_f=Y.max())
         own = tensor([[0.2, 0.2]])
         acqf.set_X_pending(own)
-        ExpandingBounds(UNIT, **FAST).suggest(model, acqf, q=2, X_pending=tensor([[0.9, 0.9]]))
+        ExpandingBounds.corrected(UNIT, **FAST).suggest(
+            model, acqf, q=2, X_pending=tensor([[0.9, 0.9]])
+        )
         assert torch.equal(acqf.X_pending, own)
 
     def test_batch_acquisition_of_the_constructor(self) -> None:
         X, Y = data()
         model = gp(X, Y)
-        box = ExpandingBounds(
+        box = ExpandingBounds.corrected(
             UNIT,
             acquisition=lambda c: LogExpectedImprovement(c.model, best_f=c.Y.max()),
             batch_acquisition=lambda c: qLogExpectedImprovement(c.model, best_f=c.Y.max()),
@@ -352,7 +358,7 @@ class TestSuggestions:
         X, Y = data()
         values = []
         for seed in (0, 1):
-            box = ExpandingBounds(UNIT, seed=seed)
+            box = ExpandingBounds.corrected(UNIT, seed=seed)
             x = box.suggest(gp(X, Y))
             values.append(float(box.context(gp(X, Y)).ucb(x.unsqueeze(-2))))
         assert values[0] == pytest.approx(values[1], abs=1e-4)
@@ -364,7 +370,7 @@ class TestModels:
         two = torch.cat([Y, X.sum(-1, keepdim=True)], dim=-1)
         model = gp(X, two)
         transform = ScalarizedPosteriorTransform(tensor([2.0, -0.3]), offset=1.0)
-        box = ExpandingBounds(UNIT, posterior_transform=transform)
+        box = ExpandingBounds.corrected(UNIT, posterior_transform=transform)
         x = box.suggest(model)
         assert inside(box.bounds, x)
         context = box.context(model)
@@ -377,8 +383,8 @@ class TestModels:
         X, Y = data(8)
         transform = ScalarizedPosteriorTransform(tensor([1.0]))
         plain, scalarised = (
-            ExpandingBounds(UNIT),
-            ExpandingBounds(UNIT, posterior_transform=transform),
+            ExpandingBounds.corrected(UNIT),
+            ExpandingBounds.corrected(UNIT, posterior_transform=transform),
         )
         x = plain.suggest(gp(X, Y))
         torch.testing.assert_close(scalarised.suggest(gp(X, Y)), x)
@@ -391,7 +397,7 @@ class TestModels:
             model.covar_module.base_kernel.lengthscale = tensor(
                 [[[0.3, 0.4]], [[0.5, 0.6]], [[0.9, 0.8]]]
             )
-        box = ExpandingBounds(UNIT)
+        box = ExpandingBounds.corrected(UNIT)
         x = box.suggest(model)
         assert x.shape == (1, 2) and inside(box.bounds, x)
         assert torch.equal(x, box.suggest(model))
@@ -401,19 +407,19 @@ class TestModels:
 
     def test_constant_outcomes(self) -> None:
         X, _ = data()
-        box = ExpandingBounds(UNIT, **FAST)
+        box = ExpandingBounds.corrected(UNIT, **FAST)
         x = box.suggest(gp(X, torch.full((6, 1), 3.0, dtype=torch.double)))
         assert x.isfinite().all() and box.bounds.isfinite().all()
 
     def test_one_observation(self) -> None:
-        box = ExpandingBounds(UNIT, **FAST)
+        box = ExpandingBounds.corrected(UNIT, **FAST)
         X = tensor([[0.4, 0.6]])
         x = box.suggest(gp(X, bell(X), outcome_transform=None))
         assert x.isfinite().all() and inside(box.bounds, x)
 
     def test_bounds_come_in_the_dtype_of_the_first(self) -> None:
         X, Y = data()
-        box = ExpandingBounds(UNIT.float(), **FAST)
+        box = ExpandingBounds.corrected(UNIT.float(), **FAST)
         x = box.suggest(gp(X, Y))
         assert box.bounds.dtype == torch.float and x.dtype == torch.double
         assert box.initial_bounds.dtype == box.hard_limits.dtype == torch.float
@@ -422,7 +428,9 @@ class TestModels:
 class TestState:
     def test_resumed_run_goes_on_as_the_uninterrupted_one(self) -> None:
         def controller() -> ExpandingBounds:
-            return ExpandingBounds(UNIT, trigger=FirstStep() | Always(), hard_limits={1: (-9, 9)})
+            return ExpandingBounds.corrected(
+                UNIT, trigger=FirstStep() | Always(), hard_limits={1: (-9, 9)}
+            )
 
         whole = controller()
         X, Y = data()
@@ -445,7 +453,10 @@ class TestState:
 
     def test_state_before_the_first_update(self) -> None:
         X, Y = data()
-        box, fresh = ExpandingBounds(UNIT, **FAST), ExpandingBounds(UNIT, **FAST)
+        box, fresh = (
+            ExpandingBounds.corrected(UNIT, **FAST),
+            ExpandingBounds.corrected(UNIT, **FAST),
+        )
         box.load_state_dict(json.loads(json.dumps(fresh.state_dict())))
         assert torch.equal(box.suggest(gp(X, Y)), fresh.suggest(gp(X, Y)))
 
@@ -465,7 +476,7 @@ class TestState:
     )
     def test_malformed_states_are_refused(self, change: dict[str, Any], message: str) -> None:
         X, Y = data()
-        box = ExpandingBounds(UNIT, hard_limits={1: (-10, 10)})
+        box = ExpandingBounds.corrected(UNIT, hard_limits={1: (-10, 10)})
         box.update(gp(X, Y))
         saved = box.state_dict()
         with pytest.raises(InputDataError, match=message):
@@ -474,19 +485,19 @@ class TestState:
 
     def test_missing_keys_and_other_dimensions_are_refused(self) -> None:
         X, Y = data()
-        box = ExpandingBounds(UNIT)
+        box = ExpandingBounds.corrected(UNIT)
         box.update(gp(X, Y))
         saved = box.state_dict()
         for key in saved:
             with pytest.raises(InputDataError, match=r"[Ee]xpected"):
                 box.load_state_dict({k: v for k, v in saved.items() if k != key})
         with pytest.raises(BotorchTensorDimensionError, match="2 dimensions; got 1"):
-            box.load_state_dict(ExpandingBounds(UNIT[:, :1]).state_dict())
+            box.load_state_dict(ExpandingBounds.corrected(UNIT[:, :1]).state_dict())
         assert box.state_dict() == saved
 
     def test_the_saved_dict_is_a_copy(self) -> None:
         X, Y = data()
-        box = ExpandingBounds(UNIT)
+        box = ExpandingBounds.corrected(UNIT)
         box.update(gp(X, Y))
         saved = box.state_dict()
         text = json.dumps(saved)
@@ -512,7 +523,7 @@ class TestState:
 )
 def test_bad_bounds_are_refused(bounds: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=r"Expected.*" + message):
-        ExpandingBounds(bounds)
+        ExpandingBounds.corrected(bounds)
 
 
 @pytest.mark.parametrize(
@@ -535,7 +546,7 @@ def test_bad_bounds_are_refused(bounds: Any, error: type[Exception], message: st
 )
 def test_bad_settings_are_refused(kwargs: dict[str, Any], message: str) -> None:
     with pytest.raises(BotorchError, match=r"Expected.*" + message):
-        ExpandingBounds(UNIT, **kwargs)
+        ExpandingBounds.corrected(UNIT, **kwargs)
 
 
 def _with_targets(model: SingleTaskGP, value: float) -> SingleTaskGP:
@@ -572,12 +583,12 @@ def _bad_calls() -> dict[str, tuple[dict[str, Any], Callable[[], Any], str]]:
 @pytest.mark.parametrize("started", [False, True])
 def test_bad_models_are_refused_and_change_nothing(name: str, call: str, started: bool) -> None:
     kwargs, build, message = _bad_calls()[name]
-    box = ExpandingBounds(UNIT, hard_limits={0: (-5, 5)}, **FAST)
+    box = ExpandingBounds.corrected(UNIT, hard_limits={0: (-5, 5)}, **FAST)
     if started:
         X, Y = data()
         box.update(gp(X, Y))
     # Settings that are bad only in the light of a model come in after a good first step.
-    other = ExpandingBounds(UNIT, hard_limits={0: (-5, 5)}, **FAST, **kwargs)
+    other = ExpandingBounds.corrected(UNIT, hard_limits={0: (-5, 5)}, **FAST, **kwargs)
     other.load_state_dict(box.state_dict())
     saved = json.dumps(other.state_dict())
     with pytest.raises(BotorchError, match=r"(?s)Expected.*" + message):
@@ -589,7 +600,7 @@ class TestBadSuggestCalls:
     def test_no_candidates(self) -> None:
         X, Y = data()
         with pytest.raises(InputDataError, match="q >= 1; got 0"):
-            ExpandingBounds(UNIT).suggest(gp(X, Y), q=0)
+            ExpandingBounds.corrected(UNIT).suggest(gp(X, Y), q=0)
 
     @pytest.mark.parametrize("extra", [{"q": 2}, {"X_pending": tensor([[0.5, 0.5]])}])
     def test_analytic_acquisition_cannot_do_batches(self, extra: dict[str, Any]) -> None:
@@ -597,11 +608,11 @@ class TestBadSuggestCalls:
         model = gp(X, Y)
         acqf = UpperConfidenceBound(model, beta=4.0)
         with pytest.raises(UnsupportedError, match=r"Expected.*UpperConfidenceBound.*Use a q-"):
-            ExpandingBounds(UNIT, **FAST).suggest(model, acqf, **extra)
+            ExpandingBounds.corrected(UNIT, **FAST).suggest(model, acqf, **extra)
 
     def test_acquisition_without_a_batch_version(self) -> None:
         X, Y = data()
-        box = ExpandingBounds(UNIT, acquisition=lambda c: c.ucb, **FAST)
+        box = ExpandingBounds.corrected(UNIT, acquisition=lambda c: c.ucb, **FAST)
         with pytest.raises(UnsupportedError, match="batch_acquisition"):
             box.suggest(gp(X, Y), q=2)
 
@@ -610,7 +621,7 @@ def test_kernel_that_does_not_decay_is_refused_and_changes_nothing() -> None:
     from gpytorch.kernels import PeriodicKernel
 
     X, Y = data()
-    box = ExpandingBounds(UNIT)
+    box = ExpandingBounds.corrected(UNIT)
     saved = box.state_dict()
     model = SingleTaskGP(X, Y, covar_module=PeriodicKernel()).eval()
     with pytest.raises(UnsupportedError, match=r"(?s)Expected.*PeriodicKernel.*Use"):
@@ -620,7 +631,7 @@ def test_kernel_that_does_not_decay_is_refused_and_changes_nothing() -> None:
 
 def test_log_inputs_with_a_box_at_zero_are_refused() -> None:
     X, Y = data()
-    box = ExpandingBounds(UNIT)  # its lower corner is 0
+    box = ExpandingBounds.corrected(UNIT)  # its lower corner is 0
     model = SingleTaskGP(X, Y, input_transform=Log10([0, 1])).eval()
     saved = box.state_dict()
     with pytest.raises(InputDataError, match=r"Expected.*Log10.*positive"):
@@ -638,15 +649,15 @@ def test_presets_differ_as_documented() -> None:
 
 def test_default_model_works_out_of_the_box() -> None:
     X, Y = data()
-    x = ExpandingBounds(UNIT, **FAST).suggest(default_model(X, Y, UNIT).eval())
+    x = ExpandingBounds.corrected(UNIT, **FAST).suggest(default_model(X, Y, UNIT).eval())
     assert x.shape == (1, 2)
 
 
 def test_qucb_is_the_default_for_batches() -> None:
     X, Y = data()
     model = gp(X, Y)
-    box = ExpandingBounds(UNIT, beta=4.0)
+    box = ExpandingBounds.corrected(UNIT, beta=4.0)
     x = box.suggest(model, q=2)
     acqf = qUpperConfidenceBound(model, beta=4.0)
-    other = ExpandingBounds(UNIT, beta=4.0).suggest(model, acqf, q=2)
+    other = ExpandingBounds.corrected(UNIT, beta=4.0).suggest(model, acqf, q=2)
     torch.testing.assert_close(x, other, atol=0.05, rtol=0)

@@ -65,7 +65,7 @@ def test_main_reports_and_draws(tmp_path, capsys, recwarn):
 def test_the_summary_quotes_the_certificate():
     bounds = demo.first_box(0)
     X = bounds[0] + (bounds[1] - bounds[0]) * torch.rand(7, 2, dtype=torch.double)
-    box = demo.ExpandingBounds(bounds, maximize=False, epsilon=20.0, beta=100.0)
+    box = demo.ExpandingBounds.corrected(bounds, maximize=False, epsilon=20.0, beta=100.0)
     for n in (6, 7):  # at the second step the slack is a quarter: epsilon of 20 is reached
         Y = demo.objective(X[:n]).unsqueeze(-1)
         box.update(demo.default_model(X[:n], Y, bounds).eval())

@@ -177,7 +177,7 @@ class TestParts:
         found = []
         for at in (device, "cpu"):
             model = build("rbf", at)
-            box = ExpandingBounds(BOUNDS.to(at), **FAST)
+            box = ExpandingBounds.corrected(BOUNDS.to(at), **FAST)
             acqf = LogExpectedImprovement(model, best_f=0.5)
             found.append(box.suggest(model, acqf))
             assert_on(at, torch.double, found[-1])
@@ -185,7 +185,7 @@ class TestParts:
 
     def test_union_of_boxes(self, device: str) -> None:
         model = build("rbf", device)
-        context = ExpandingBounds(BOUNDS.to(device)).context(model)
+        context = ExpandingBounds.corrected(BOUNDS.to(device)).context(model)
         boxes = torch.stack([BOUNDS, BOUNDS + 3]).to(device)
         few = SearchSettings(2, 16, {"maxiter": 12})
         X, value = maximize_acquisition(context.ucb, boxes, context.neighborhood, settings=few)
@@ -193,7 +193,7 @@ class TestParts:
 
     def test_batch_and_pending_points(self, device: str) -> None:
         model = build("rbf", device)
-        box = ExpandingBounds(BOUNDS.to(device), **FAST)
+        box = ExpandingBounds.corrected(BOUNDS.to(device), **FAST)
         pending = inputs(2).to(device)
         acqf = qUpperConfidenceBound(model, beta=4.0)
         x = box.suggest(model, acqf, q=2, X_pending=pending)
@@ -204,7 +204,7 @@ class TestParts:
         found = []
         for at in (device, "cpu"):
             model = build("rbf", at)
-            box = ExpandingBounds(BOUNDS.to(at), **FAST)
+            box = ExpandingBounds.corrected(BOUNDS.to(at), **FAST)
             box.update(model)
             box.load_state_dict({**box.state_dict(), "bounds": [[-60.0, -60.0], [60.0, 60.0]]})
             far = torch.full((1, 2), 50.0, dtype=torch.double).to(at)
@@ -215,13 +215,13 @@ class TestParts:
     def test_regret_bound(self, device: str) -> None:
         bounds = []
         for at in (device, "cpu"):
-            box = ExpandingBounds(BOUNDS.to(at), **FAST)
+            box = ExpandingBounds.corrected(BOUNDS.to(at), **FAST)
             box.update(build("rbf", at))
             bounds.append(box.context(build("rbf", at, n=14)).regret_bound)
         assert bounds[0] == pytest.approx(bounds[1], rel=1e-6)
 
     def test_model_moved_after_its_fit(self, device: str) -> None:
-        box = ExpandingBounds(BOUNDS.to(device), **FAST)
+        box = ExpandingBounds.corrected(BOUNDS.to(device), **FAST)
         model = build("rbf", "cpu").to(device)
         context = box.context(model)
         assert_on(device, torch.double, context.X, context.lcb_at_data, box.suggest(model))
@@ -229,7 +229,10 @@ class TestParts:
 
     def test_state_crosses_devices(self, device: str) -> None:
         """Saved on an accelerator, loaded on the CPU."""
-        there, here = ExpandingBounds(BOUNDS.to(device), **FAST), ExpandingBounds(BOUNDS, **FAST)
+        there, here = (
+            ExpandingBounds.corrected(BOUNDS.to(device), **FAST),
+            ExpandingBounds.corrected(BOUNDS, **FAST),
+        )
         there.update(build("rbf", device))
         here.load_state_dict(there.state_dict())
         torch.testing.assert_close(here.bounds, there.bounds.cpu())
@@ -237,7 +240,7 @@ class TestParts:
         assert len(here.history) == 1
 
     def test_bounds_on_the_cpu_for_a_model_elsewhere(self, device: str) -> None:
-        box = ExpandingBounds(
+        box = ExpandingBounds.corrected(
             BOUNDS, hard_limits=torch.stack([BOUNDS[0] - 0.2, BOUNDS[1] + 9]), **FAST
         )
         x = box.suggest(build("rbf", device))
@@ -259,8 +262,8 @@ def test_single_precision(name: str, device: str) -> None:
     """Candidates in the model's dtype, geometry in double, the box that of a double model."""
     single, double = (build(name, device, dtype) for dtype in (torch.float, torch.double))
     boxes = (
-        ExpandingBounds(BOUNDS.float().to(device), **FAST),
-        ExpandingBounds(BOUNDS.to(device), **FAST),
+        ExpandingBounds.corrected(BOUNDS.float().to(device), **FAST),
+        ExpandingBounds.corrected(BOUNDS.to(device), **FAST),
     )
     x = boxes[0].suggest(single)
     boxes[1].update(double)
@@ -275,7 +278,7 @@ def test_single_precision(name: str, device: str) -> None:
 def test_the_users_model_stays_where_it_was(device: str) -> None:
     model = build("rbf", device)
     before = {key: value.clone() for key, value in model.state_dict().items()}
-    ExpandingBounds(BOUNDS.to(device), **FAST).suggest(model)
+    ExpandingBounds.corrected(BOUNDS.to(device), **FAST).suggest(model)
     for key, value in model.state_dict().items():
         assert_on(device, before[key].dtype, value)
         assert torch.equal(value.cpu(), before[key].cpu())
@@ -348,7 +351,9 @@ class TestSimgpu:
 
         model = build("rbf", "simgpu")
         with pytest.raises(RuntimeError, match="device"):
-            ExpandingBounds(BOUNDS.to("simgpu"), **FAST).suggest(model, Careless(model, beta=4.0))
+            ExpandingBounds.corrected(BOUNDS.to("simgpu"), **FAST).suggest(
+                model, Careless(model, beta=4.0)
+            )
 
 
 def test_only_this_file_registers_the_pretend_device() -> None:

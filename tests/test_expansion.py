@@ -257,7 +257,7 @@ class TestLogging:
         self, caplog: pytest.LogCaptureFixture
     ) -> None:
         bounds = tensor([[0.0], [1.0]])
-        box = ExpandingBounds(bounds, hard_limits=bounds)
+        box = ExpandingBounds.corrected(bounds, hard_limits=bounds)
         X = tensor([[0.1], [0.5], [0.8]])
         with caplog.at_level(logging.INFO, logger="botorch_ubo"):
             box.update(default_model(X, X.square(), bounds).eval())

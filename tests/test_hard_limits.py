@@ -112,7 +112,7 @@ def test_initial_design(case: Case, seed: int, number: int) -> None:
 @pytest.mark.filterwarnings("ignore")
 def test_starts_of_a_search(case: Case, seed: int, dtype: torch.dtype) -> None:
     box, limits = tensor_case(case)
-    controller = ExpandingBounds(box, hard_limits=limits)
+    controller = ExpandingBounds.corrected(box, hard_limits=limits)
     model = random_model(box, seed, dtype)
     controller.update(model)
     context = controller.context(model)

@@ -21,7 +21,7 @@ PAPER = (
     "GPUCB-UBO", "EI-Vanilla", "EI-Volx2", "EI-H", "EI-Q", "GPUCB-Vanilla", "GPUCB-Volx2",
     "GPUCB-FBO",
 )  # fmt: skip
-NEWER = (
+NEWER = ("EI-Roaming", 
     "GPUCB-UBO (as published)", "HuBO", "HuBO-EI", "HD-HuBO", "HD-HuBO-EI", "EI-VarCap", "TuRBO-1",
     "EI-UBO",
 )  # fmt: skip
@@ -101,7 +101,7 @@ def test_arguments_of_the_caller_win():
 
 def test_third_parties_register_theirs(registry):
     def build(bounds, **kwargs):
-        return ExpandingBounds(bounds, **{"strategy": VolumeDoublingBox(4.0), **kwargs})
+        return ExpandingBounds.corrected(bounds, **{"strategy": VolumeDoublingBox(4.0), **kwargs})
 
     mine = register_method(Method("Mine", "Quadruples.", "Me, 2030.", build))
     assert get_method("MINE") is mine and mine in available_methods()

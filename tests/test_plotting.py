@@ -46,7 +46,7 @@ def make_run(
     generator = torch.Generator().manual_seed(0)
     X = torch.rand(initial, d, generator=generator, dtype=torch.double)
     options = {"trigger": Always(), "max_growth": 0.5, "maximize": False, **options}
-    box = ExpandingBounds(bounds, **options)
+    box = ExpandingBounds.corrected(bounds, **options)
     for _ in range(steps):
         model = default_model(X, objective(X).unsqueeze(-1), bounds).eval()
         box.update(model)
@@ -147,13 +147,13 @@ class TestPlotBoxes:
 
     def test_after_a_restart(self):
         box, X, Y = make_run(hard_limits=LIMITS)
-        restored = ExpandingBounds(first_bounds(2), maximize=False, hard_limits=LIMITS)
+        restored = ExpandingBounds.corrected(first_bounds(2), maximize=False, hard_limits=LIMITS)
         restored.load_state_dict(json.loads(json.dumps(box.state_dict())))
         before, after = (drawn_boxes(plot_boxes(b, X, Y)) for b in (box, restored))
         assert len(before) == 5 and torch.equal(torch.stack(before), torch.stack(after))
 
     def test_before_the_first_update(self):
-        box = ExpandingBounds(first_bounds(2))
+        box = ExpandingBounds.corrected(first_bounds(2))
         X = torch.rand(3, 2, dtype=torch.double)
         ax = plot_boxes(box, X)
         assert len(drawn_boxes(ax)) == 1
@@ -167,7 +167,7 @@ class TestPlotBoxes:
     def test_single_precision(self):
         bounds = first_bounds(2).float()
         X = torch.rand(4, 2)
-        ax = plot_boxes(ExpandingBounds(bounds), X, objective(X), objective=objective)
+        ax = plot_boxes(ExpandingBounds.corrected(bounds), X, objective(X), objective=objective)
         assert len(drawn_boxes(ax)) == 1
 
     def test_refuses_what_does_not_fit(self):

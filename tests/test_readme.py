@@ -55,7 +55,9 @@ def test_every_block_runs(finished):
 
 
 def test_the_loop_moves_its_box_beyond_the_first(finished):
-    box = next(box for code, box in finished if code.startswith("box = ExpandingBounds(bounds)"))
+    box = next(
+        box for code, box in finished if code.startswith("box = ExpandingBounds.corrected(bounds)")
+    )
     assert box.history[0].trigger == "first step"
     assert (box.bounds[1] > box.initial_bounds[1]).all()
     assert len(box.trace) == 5

@@ -31,7 +31,7 @@ def gp(d: int, n: int, seed: int, **kwargs: Any) -> SingleTaskGP:
 def context_of(model: SingleTaskGP, width: float, **kwargs: Any) -> Context:
     """A context whose box is ``width`` wide, far beyond the reach of the data."""
     d = model.train_inputs[0].shape[-1]
-    box = ExpandingBounds(unit(d), **kwargs)
+    box = ExpandingBounds.corrected(unit(d), **kwargs)
     box.update(model)
     wide = [[0.5 - width / 2] * d, [0.5 + width / 2] * d]
     box.load_state_dict({**box.state_dict(), "bounds": wide})
@@ -101,7 +101,7 @@ def test_the_ball_with_the_best_ucb_comes_first() -> None:
 def test_hard_limits_hold_inside_the_balls() -> None:
     model = gp(2, 8, 1)
     limits = {0: (-0.1, 30.0), 1: (-0.1, 30.0)}
-    box = ExpandingBounds(unit(2), hard_limits=limits)
+    box = ExpandingBounds.corrected(unit(2), hard_limits=limits)
     box.update(model)
     box.load_state_dict({**box.state_dict(), "bounds": [[-0.1, -0.1], [30.0, 30.0]]})
     x = refine_in_balls(box.context(model), tensor([[28.0, 28.0]]))
@@ -114,7 +114,7 @@ def test_log_inputs() -> None:
     X = tensor([[1.5], [4.0], [9.0]])
     model = SingleTaskGP(X, X.log10().sin(), input_transform=transform)
     model.covar_module.lengthscale = 0.2
-    box = ExpandingBounds(bounds, hard_limits={0: (1e-30, None)})
+    box = ExpandingBounds.corrected(bounds, hard_limits={0: (1e-30, None)})
     box.update(model.eval())
     box.load_state_dict({**box.state_dict(), "bounds": [[1e-20], [1e20]]})
     context = box.context(model)
@@ -129,7 +129,7 @@ def test_suggestions_use_it_unless_switched_off() -> None:
     model.mean_module.constant = 3.0
     distance = {}
     for refinement in (True, False):
-        box = ExpandingBounds(unit(2), strategy=TheoremBox(refinement=refinement))
+        box = ExpandingBounds.corrected(unit(2), strategy=TheoremBox(refinement=refinement))
         box.update(model)
         box.load_state_dict({**box.state_dict(), "bounds": [[-30.0, -30.0], [31.0, 31.0]]})
         distance[refinement] = scaled_distance(box.context(model), box.suggest(model))

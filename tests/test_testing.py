@@ -30,7 +30,7 @@ class TestSpread(StrategyConformance):
     def make(self, bounds, **kwargs):
         policy = {"strategy": Spread(), "trigger": Always()}
         acquisition = {"acquisition": log_ei, "batch_acquisition": q_log_ei}
-        return ExpandingBounds(bounds, **policy, **acquisition, **kwargs)
+        return ExpandingBounds.corrected(bounds, **policy, **acquisition, **kwargs)
 
 
 class Forgetful(Spread):
@@ -46,7 +46,7 @@ class Forgetful(Spread):
 
 class Broken(StrategyConformance):
     def make(self, bounds, **kwargs):
-        return ExpandingBounds(bounds, strategy=Forgetful(), trigger=Always(), **kwargs)
+        return ExpandingBounds.corrected(bounds, strategy=Forgetful(), trigger=Always(), **kwargs)
 
 
 @pytest.mark.parametrize(

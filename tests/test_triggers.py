@@ -46,7 +46,7 @@ def gp(X: Tensor, Y: Tensor | None = None) -> SingleTaskGP:
 
 def started(trigger: Trigger, n: int, **kwargs: Any) -> ExpandingBounds:
     """A controller whose box last moved (or whose run began) at ``n`` observations."""
-    box = ExpandingBounds(UNIT, trigger=trigger, num_restarts=4, raw_samples=64, **kwargs)
+    box = ExpandingBounds.corrected(UNIT, trigger=trigger, num_restarts=4, raw_samples=64, **kwargs)
     box.update(gp(dense(n)))
     return box
 
@@ -94,7 +94,7 @@ class TestCombinators:
         assert trigger(context) == "every step and x"
 
     def test_the_reason_reaches_the_record(self) -> None:
-        box = ExpandingBounds(UNIT, trigger=Says("tea time") & Always())
+        box = ExpandingBounds.corrected(UNIT, trigger=Says("tea time") & Always())
         assert box.update(gp(dense(5))).trigger == "tea time and every step"
 
 
@@ -117,7 +117,7 @@ class TestSchedules:
 
     def test_every_evaluations_times_the_dimension(self) -> None:
         bounds = tensor([[0.0, 0.0, 0.0], [1.0, 1.0, 1.0]])
-        box = ExpandingBounds(bounds, trigger=EveryEvaluations(2, times_dimension=True))
+        box = ExpandingBounds.corrected(bounds, trigger=EveryEvaluations(2, times_dimension=True))
         generator = torch.Generator().manual_seed(0)
         X = torch.rand(12, 3, generator=generator, dtype=torch.double)
         moved = []
@@ -190,7 +190,7 @@ class TestRegretBound:
 
     def test_certificate_of_a_minimisation_is_in_the_objectives_sign(self) -> None:
         boxes = [started(RegretBound(), 10)]
-        other = ExpandingBounds(UNIT, trigger=RegretBound(), maximize=False)
+        other = ExpandingBounds.corrected(UNIT, trigger=RegretBound(), maximize=False)
         for n in (10, 16):
             boxes[0].update(gp(dense(n)))
             other.update(gp(dense(n), -wave(dense(n))))

@@ -8,6 +8,7 @@ from botorch_ubo.strategies.hyperharmonic import HyperharmonicBox
 from botorch_ubo.strategies.improvement import ImprovementBox
 from botorch_ubo.strategies.published import PublishedBox
 from botorch_ubo.strategies.regularized import RegularizedBox
+from botorch_ubo.strategies.roaming import RoamingBox
 from botorch_ubo.strategies.theorem import TheoremBox
 from botorch_ubo.strategies.trust_region import TrustRegionBox
 from botorch_ubo.strategies.variance_cap import VarianceCapBox
@@ -22,6 +23,7 @@ __all__ = [
     "Proposal",
     "PublishedBox",
     "RegularizedBox",
+    "RoamingBox",
     "Strategy",
     "TheoremBox",
     "TrustRegionBox",

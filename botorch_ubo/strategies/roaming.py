@@ -1,0 +1,66 @@
+r"""The default: near as careful as HuBO, far as quick as the logarithm of the distance.
+
+The box surrounds the incumbent ``x``. On either side of every dimension it reaches
+
+    ``max(h_t, min(r, max(beyond, behind)))``
+
+from it, where
+
+* ``h_t`` is half the side of HuBO's box, ``side_0 (1 + sum_{j <= t} 1/j) / 2``: the box tends to
+  all of space, as slowly as still leaves sub-linear regret, so a search that need not travel is
+  not disturbed [TranThe2020]_;
+* ``beyond`` is how far data lie beyond the incumbent on this side: what was looked at stays in
+  the box;
+* ``behind`` is how far they lie behind it. An incumbent at the edge of the data, the sign that
+  the optimum is further out, may go on as far again as it has come, so the data's extent doubles
+  with every success and a distance ``D`` takes about ``log2 D`` of them. With an incumbent in the
+  middle of the data it adds nothing, and exploration alone cannot make the box run away;
+* ``r`` is the radius of Theorem 4.1 for expected improvement: beyond it no datum makes one place
+  more promising than another.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+
+from botorch_ubo.boxes import from_model_space
+from botorch_ubo.context import Context
+from botorch_ubo.radius import theorem_radius
+from botorch_ubo.strategies.base import Proposal, Strategy
+from botorch_ubo.strategies.hyperharmonic import hyperharmonic_factor
+from botorch_ubo.strategies.improvement import IMPROVEMENT_BETA
+from botorch_ubo.strategies.theorem import radius_details
+
+
+@dataclass(frozen=True)
+class RoamingBox(Strategy):
+    """A box on the incumbent that grows slowly where it is, and fast where it is led."""
+
+    nested: ClassVar[bool] = False
+
+    def propose(self, context: Context) -> Proposal:
+        """See :class:`Strategy`."""
+        summary = context.summary
+        first = context.to_model(context.state.initial_bounds)
+        least = hyperharmonic_factor(context.t, -1.0) / 2 * (first[1] - first[0])
+        radius = theorem_radius(summary, context.epsilon, IMPROVEMENT_BETA)
+        center = summary.X[context.incumbent]
+        below = center - summary.X.amin(dim=0)
+        above = summary.X.amax(dim=0) - center
+        # The extent of the data on the one side is `beyond` of that side and `behind` of the other.
+        led = torch.maximum(below, above)
+        reach = torch.maximum(least, torch.minimum(radius.half_widths, led))
+        box = torch.stack([center - reach, center + reach])
+        return Proposal(
+            bounds=from_model_space(context.model, box).cpu(),
+            details={
+                "center": center.tolist(),
+                "hyperharmonic_half_widths": least.tolist(),
+                "extent_of_data": led.tolist(),
+                "reach": reach.tolist(),
+                **radius_details(summary, radius, IMPROVEMENT_BETA),
+            },
+        )
