@@ -13,6 +13,7 @@ from benchmarks import catalog
 from benchmarks.catalog import Sources
 from benchmarks.contenders import AUTHORS
 from benchmarks.records import Key, Record, read_records
+from benchmarks.suites import Suite, resolve_methods
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,32 @@ def plan_jobs(
                 elif reference:
                     jobs.append(Job(name, method, seed, own, _dump(problem.notes)))
     return jobs
+
+
+def plan_suites(
+    suites: Sequence[Suite],
+    problems: Sequence[str],
+    sources: Sources,
+    methods: Sequence[str] | None = None,
+    seeds: Sequence[int] | None = None,
+    budget: int | None = None,
+) -> list[Job]:
+    """All runs of suites and of further problems; what is ``None`` is as the suites say."""
+    parts = [*suites, *([Suite("given by name", tuple(problems))] if problems else [])]
+    if not parts:
+        raise ValueError("expected --suite or --problems; see --help")
+    jobs: dict[Key, Job] = {}
+    for part in parts:
+        planned = plan_jobs(
+            part.problems,
+            resolve_methods(methods or part.methods or ("all",)),
+            part.seeds if seeds is None else seeds,
+            sources,
+            part.budget if budget is None else budget,
+        )
+        jobs.update({job.key: job for job in planned})
+    # Sorting is stable: seed by seed over all suites, each of which is in its own order.
+    return sorted(jobs.values(), key=lambda job: job.seed)
 
 
 def find_missing(jobs: Sequence[Job], directory: Path, retry_failed: bool = False) -> list[Job]:

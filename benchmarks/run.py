@@ -34,12 +34,12 @@ from benchmarks import catalog, far, stress
 from benchmarks.catalog import Sources
 from benchmarks.contenders import contender_names
 from benchmarks.loop import run_one
-from benchmarks.plan import Job, describe_missing, find_missing, plan_jobs
+from benchmarks.plan import Job, describe_missing, find_missing, plan_suites
 from benchmarks.pool import dask_executor, local_executor
 from benchmarks.problems import PROBLEMS
-from benchmarks.records import write_record
+from benchmarks.records import pack, write_record
 from benchmarks.reference import parse_seeds
-from benchmarks.suites import MNIST, SUITES, resolve_methods
+from benchmarks.suites import MNIST, SUITES
 
 NAME = "run"
 HELP = "run methods on problems, resumably, into a directory of records"
@@ -88,6 +88,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="MNIST's IDX files; without it they are asked of OpenML",
     )  # fmt: skip
     parser.add_argument("--preset", default="cpu", help="of MNIST: cpu or paper; default: cpu")
+    parser.add_argument(
+        "--pack", type=Path, metavar="FILE",
+        help="when all is done, write all records of --output into one FILE.jsonl.gz too",
+    )  # fmt: skip
     parser.add_argument("--retry-failed", action="store_true", help="run what failed again")
     parser.add_argument("--dry-run", action="store_true", help="only tell what is missing")
 
@@ -98,18 +102,29 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.jobs < 1:
         raise SystemExit("expected --jobs of 1 or more")
     try:
-        jobs = _plan(arguments, sources)
+        jobs = plan_suites(
+            [SUITES[name] for name in arguments.suite],
+            arguments.problems,
+            sources,
+            methods=arguments.methods,
+            seeds=arguments.seeds,
+            budget=arguments.budget,
+        )
         missing = find_missing(jobs, arguments.output, arguments.retry_failed)
     except (BotorchError, KeyError, ValueError, OSError, RuntimeError) as error:
         raise SystemExit(error.args[0] if isinstance(error, KeyError) else str(error)) from None
     if arguments.dry_run:
         print(describe_missing(missing, len(jobs)))
         return 0
+    status = 0
     if not missing:
         print(f"nothing to do: all {len(jobs)} runs have a record in {arguments.output}")
-        return 0
-    with _only_writer(arguments.output), _executor(arguments, len(missing)) as executor:
-        return _execute(executor, missing, len(jobs), sources, arguments.output)
+    else:
+        with _only_writer(arguments.output), _executor(arguments, len(missing)) as executor:
+            status = _execute(executor, missing, len(jobs), sources, arguments.output)
+    if arguments.pack is not None and status == 0:
+        print(f"{pack(arguments.output, arguments.pack)} records packed into {arguments.pack}")
+    return status
 
 
 @contextmanager
@@ -120,26 +135,6 @@ def _executor(arguments: argparse.Namespace, count: int) -> Iterator[Executor]:
         return
     with dask_executor(arguments.scheduler) as executor:
         yield executor
-
-
-def _plan(arguments: argparse.Namespace, sources: Sources) -> list[Job]:
-    suites = [SUITES[name] for name in arguments.suite]
-    if not suites and not arguments.problems:
-        raise ValueError("expected --suite or --problems; see --help")
-    jobs: list[Job] = []
-    parts = [(s.problems, s.methods, s.seeds, s.budget) for s in suites]
-    if arguments.problems:
-        parts.append((tuple(arguments.problems), None, tuple(range(10)), None))
-    for problems, methods, seeds, budget in parts:
-        jobs += plan_jobs(
-            problems,
-            resolve_methods(arguments.methods or methods or ("all",)),
-            seeds if arguments.seeds is None else arguments.seeds,
-            sources,
-            budget if arguments.budget is None else arguments.budget,
-        )
-    # Sorting is stable: seed by seed over all suites, each of which is in its own order.
-    return sorted({job.key: job for job in jobs}.values(), key=lambda job: job.seed)
 
 
 def _execute(

@@ -81,8 +81,10 @@ def test_second_run_does_what_is_missing(
     assert "2 runs finished" in capsys.readouterr().out
     assert {path: path.read_text()[: len(text)] for path, text in before.items()} == before
     assert len(list(read_records(tmp_path))) == 4
-    assert main([*arguments, "--seeds", "0-1"]) == 0
-    assert "nothing to do" in capsys.readouterr().out
+    packed = tmp_path / "packed" / "records.jsonl.gz"
+    assert main([*arguments, "--seeds", "0-1", "--pack", str(packed)]) == 0
+    assert "nothing to do" in (out := capsys.readouterr().out) and "4 records packed" in out
+    assert len(list(read_records(packed))) == 4
 
 
 def test_wrong_arguments_are_named(tmp_path: Path) -> None:
