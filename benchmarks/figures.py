@@ -35,17 +35,24 @@ Style = dict[str, Any]
 Styles = dict[str, Style]
 
 
-def choose_styles(main: Sequence[str], others: Sequence[str], oracle: str) -> Styles:
-    """A line style per method: black for the oracle, a colour of its own for each main one."""
+def choose_styles(main: Sequence[str], groups: Sequence[Sequence[str]], oracle: str) -> Styles:
+    """The same line for a method in every figure, and different colours within a figure.
+
+    Args:
+        main: Methods with colours that no other shares.
+        groups: The methods of each figure. If colours run out, dashes differ.
+        oracle: It is black.
+    """
     styles: Styles = {oracle: {"color": "black", "linestyle": (0, (4, 2))}}
     for name, color in zip(main, COLORS[:NUM_MAIN], strict=False):
         styles[name] = {"color": color, "linestyle": "-"}
-    shared = COLORS[NUM_MAIN:]
-    for number, name in enumerate(name for name in others if name not in styles):
-        styles[name] = {
-            "color": shared[number % len(shared)],
-            "linestyle": DASHES[number // len(shared) % len(DASHES)],
-        }
+    for group in groups:
+        for name in (name for name in group if name not in styles):
+            near = [styles[other]["color"] for other in group if other in styles]
+            everywhere = [style["color"] for style in styles.values()]
+            color = min(COLORS[NUM_MAIN:], key=lambda c: (near.count(c), everywhere.count(c)))
+            dashes = DASHES[everywhere.count(color) % len(DASHES)]
+            styles[name] = {"color": color, "linestyle": dashes}
     return styles
 
 

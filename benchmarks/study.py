@@ -83,9 +83,8 @@ class Study:
     @cached_property
     def styles(self) -> Styles:
         """The same line for a method in every figure."""
-        shown = dict.fromkeys(name for suite in self.suites for name in self.shown(suite))
         main = dict.fromkeys((self.default, PAPER_METHOD))
-        return choose_styles(list(main), list(shown), self.oracle)
+        return choose_styles(list(main), [self.shown(s) for s in self.suites], self.oracle)
 
 
 def load_study(

@@ -11,6 +11,7 @@ pytest.importorskip("scikit_posthocs", reason="needs pip install '.[benchmarks]'
 import pandas as pd
 
 from benchmarks.__main__ import build_parser, main
+from benchmarks.figures import choose_styles
 from benchmarks.records import Record, write_packed, write_record
 from benchmarks.study import load_study
 from tests.benchmarks.made_records import make_record
@@ -61,7 +62,8 @@ def report(records: Sequence[Record], directory: Path, *arguments: str) -> str:
     path = directory / "records.jsonl.gz"
     write_packed(records, path)
     output = directory / "report"
-    assert main(["report", "--records", str(path), "--output", str(output), *arguments]) == 0
+    given = ["--records", str(path), "--output", str(output), "--default", DEFAULT]
+    assert main(["report", *given, *arguments]) == 0
     text = (output / "report.md").read_text()
     for link in re.findall(r"\]\(([^)]+)\)", text):
         assert (output / link).stat().st_size > 0, link
@@ -240,14 +242,18 @@ def test_many_methods_leave_curves_to_a_few(tmp_path: Path) -> None:
     assert study.shown("paper") == [ORACLE, DEFAULT, "HuBO-EI", "M00", "M01", "GPUCB-UBO"]
     chosen = load_study([path], ORACLE, DEFAULT, chosen=["M07", DEFAULT])
     assert chosen.shown("paper") == ["M07", DEFAULT]
-    lines = [tuple(map(str, style.values())) for style in study.styles.values()]
+    colors = [study.styles[name]["color"] for name in study.shown("paper")]
+    assert len(set(colors)) == len(colors)
+    many = choose_styles(["a"], [list("abcdef"), list("ghijkla")], "o")
+    lines = [tuple(map(str, style.values())) for style in many.values()]
     assert len(set(lines)) == len(lines)
 
 
 def test_table_for_the_readme(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for record in everything():
         write_record(tmp_path / "records", record)
-    assert main(["report", "--records", str(tmp_path / "records"), "--table"]) == 0
+    given = ["--records", str(tmp_path / "records"), "--default", DEFAULT]
+    assert main(["report", *given, "--table"]) == 0
     table = capsys.readouterr().out
     heads = [cell.strip() for cell in table.splitlines()[0].strip("|").split("|")]
     assert heads[1:3] == [ORACLE, DEFAULT]
