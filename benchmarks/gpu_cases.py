@@ -16,11 +16,13 @@ from typing import Any
 import torch
 from botorch.acquisition.acquisition import AcquisitionFunction
 from botorch.models import SingleTaskGP
+from botorch.models.transforms import Normalize
 from botorch.optim.fit import fit_gpytorch_mll_scipy
 from gpytorch.mlls import ExactMarginalLogLikelihood
+from linear_operator.utils.errors import NotPSDError
 from torch import Tensor
 
-from botorch_ubo import ExpandingBounds, default_model
+from botorch_ubo import ExpandingBounds
 from botorch_ubo.context import Context
 from botorch_ubo.factories import q_ucb
 
@@ -50,7 +52,10 @@ class Case:
         noise = 0.1 * torch.randn(self.n, 1, generator=generator, dtype=torch.double)
         Y = torch.sin(4 * X).sum(dim=-1, keepdim=True) + noise
         options: dict[str, Any] = {"device": device, "dtype": DTYPES[self.dtype]}
-        model = default_model(X.to(**options), Y.to(**options), self.box(device)).to(**options)
+        model = SingleTaskGP(
+            X.to(**options), Y.to(**options),
+            input_transform=Normalize(self.dim, bounds=self.box(device)),
+        )  # fmt: skip
         model.covar_module.lengthscale = 0.5 * self.dim**0.5
         model.likelihood.noise = 0.02
         return model.eval()
@@ -146,8 +151,8 @@ def measure(
         for _ in range(WARM_UP):
             once()
         seconds = [once() for _ in range(repeats)]
-    except (RuntimeError, ValueError) as failure:
-        # Out of memory, or a matrix that single precision cannot factorise: a result as well.
+    except (torch.OutOfMemoryError, torch.linalg.LinAlgError, NotPSDError) as failure:
+        # No room, or a matrix that single precision cannot factorise: a result as well.
         error = f"{type(failure).__name__}: {str(failure).splitlines()[0]}"
     return Timing(
         case=case,

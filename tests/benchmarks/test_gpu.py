@@ -45,11 +45,11 @@ class TestStages:
 
     def test_a_failure_is_a_result(self, monkeypatch: pytest.MonkeyPatch) -> None:
         def fail(case: Case, device: str) -> float:
-            raise RuntimeError("out of memory\nTried to allocate")
+            raise torch.OutOfMemoryError("out of memory\nTried to allocate")
 
         monkeypatch.setattr(gpu_cases, "time_fit", fail)
         timing = measure(SMALL, "cpu", "fit", repeats=3)
-        assert timing.seconds == [] and timing.error == "RuntimeError: out of memory"
+        assert timing.seconds == [] and timing.error == "OutOfMemoryError: out of memory"
 
     def test_models_are_the_same_but_for_their_precision(self) -> None:
         double, single = (replace(SMALL, dtype=dtype).model("cpu") for dtype in ("double", "float"))
