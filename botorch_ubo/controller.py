@@ -46,7 +46,7 @@ from botorch_ubo.context import (
     training_inputs,
 )
 from botorch_ubo.expansion import OnExpand, expand
-from botorch_ubo.factories import log_ei, q_log_ei, q_ucb, ucb
+from botorch_ubo.factories import q_searching_log_ei, q_ucb, searching_log_ei, ucb
 from botorch_ubo.posterior import check_model
 from botorch_ubo.records import Certificate, ExpansionRecord
 from botorch_ubo.serialization import state_from_dict, state_to_dict
@@ -143,8 +143,8 @@ class ExpandingBounds:
         self.strategy = RoamingBox() if strategy is None else strategy
         self.trigger = Always() if trigger is None else trigger
         if acquisition is None:
-            batch_acquisition = batch_acquisition or q_log_ei
-        self.acquisition = acquisition or log_ei
+            batch_acquisition = batch_acquisition or q_searching_log_ei
+        self.acquisition = acquisition or searching_log_ei
         self.batch_acquisition = batch_acquisition
         self.on_expand = on_expand
         schedule = TheoremBeta() if beta is None else beta

@@ -20,6 +20,7 @@ from botorch_ubo.acquisition.regularized import LogRegularizedExpectedImprovemen
 from botorch_ubo.acquisition.repelled import LogRepelledAcquisition
 from botorch_ubo.acquisition.variance_cap import VarianceCappedLogExpectedImprovement
 from botorch_ubo.context import Context
+from botorch_ubo.strategies.roaming import stalled_evaluations
 from botorch_ubo.strategies.variance_cap import INITIAL_CAP
 
 
@@ -28,6 +29,24 @@ def log_ei(context: Context) -> LogExpectedImprovement:
     settings = context.settings
     return LogExpectedImprovement(
         context.model, best_observation(context), settings.posterior_transform, settings.maximize
+    )
+
+
+def searching_log_ei(context: Context) -> LogExpectedImprovement:
+    """Log expected improvement that does not linger; see :func:`sought_value`."""
+    settings = context.settings
+    return LogExpectedImprovement(
+        context.model, sought_value(context), settings.posterior_transform, settings.maximize
+    )
+
+
+def q_searching_log_ei(context: Context) -> qLogExpectedImprovement:
+    """The Monte Carlo version of :func:`searching_log_ei`."""
+    value = sought_value(context)
+    return qLogExpectedImprovement(
+        context.model,
+        value if context.settings.maximize else -value,
+        posterior_transform=to_maximize(context),
     )
 
 
@@ -131,6 +150,19 @@ def beta_of_run(context: Context) -> float:
 def best_observation(context: Context) -> Tensor:
     """The best observed value, in its own sign (scalar, in the model's dtype)."""
     return context.Y[context.incumbent].to(context.model.train_targets)
+
+
+def sought_value(context: Context) -> Tensor:
+    """The value to improve on: the best observation, at times by epsilon at least.
+
+    Expected improvement polishes an optimum for as long as the last digits promise more than the
+    unknown does. Once ``d`` evaluations have brought less than epsilon, every other one asks for
+    an improvement of at least epsilon, which is to be had elsewhere or nowhere.
+    """
+    idle = stalled_evaluations(context) - context.X.shape[-1]
+    margin = context.epsilon if idle >= 0 and idle % 2 == 0 else 0.0
+    best = best_observation(context)
+    return best + margin if context.settings.maximize else best - margin
 
 
 def to_maximize(context: Context) -> PosteriorTransform | None:

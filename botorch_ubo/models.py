@@ -24,6 +24,7 @@ from botorch_ubo.quick_gp import QuickGP
 
 # Of the outcomes' variance: gpytorch rounds fixed noise below 1e-6 up to it, and warns.
 _MIN_NOISE = 1.01e-6
+_ONE_PLACE = 0.05  # sides of the first box between evaluations that tell of different places
 
 
 def default_model(X: Tensor, Y: Tensor, bounds: Tensor, Yvar: Tensor | None = None) -> QuickGP:
@@ -87,7 +88,7 @@ def fit_default_model(
         The fitted model. If no fit succeeds, a warning says so and the hyper-parameters are the
         modes of their priors.
     """
-    Y, Yvar = temper(Y, Yvar, maximize)
+    Y, Yvar = temper(X, Y, bounds, Yvar, maximize)
     try:
         return fit_quick_gp(default_model(X, Y, bounds, Yvar))
     except ModelFittingError as error:
@@ -101,7 +102,11 @@ def fit_default_model(
 
 
 def temper(
-    Y: Tensor, Yvar: Tensor | None = None, maximize: bool = True
+    X: Tensor,
+    Y: Tensor,
+    bounds: Tensor,
+    Yvar: Tensor | None = None,
+    maximize: bool = True,
 ) -> tuple[Tensor, Tensor | None]:
     r"""Bring very bad outcomes nearer; leave good ones as they are.
 
@@ -111,8 +116,13 @@ def temper(
     continuous slope. All others, and with them every statement on values near the best, are
     untouched, and so is the order.
 
+    The median is one over places: of evaluations in one spot, as when a search has converged,
+    the best one counts. It would otherwise become as good as the best.
+
     Args:
+        X: ``n x d`` inputs.
         Y: ``n x 1`` outcomes.
+        bounds: The first ``2 x d`` box.
         Yvar: ``n x 1`` observation variances, if known.
         maximize: Whether large outcomes are good.
 
@@ -121,13 +131,24 @@ def temper(
     """
     sign = 1.0 if maximize else -1.0
     values = sign * Y
-    median = values.median()
+    median = values[_places(X / (bounds[1] - bounds[0]).to(X), values)].median()
     scale = values.max() - median
     if not scale > 0:
         return Y, Yvar
     excess = ((median - scale - values) / scale).clamp_min(0.0)
     tempered = torch.where(excess > 0, median - scale * (1 + excess.log1p()), values)
     return sign * tempered, None if Yvar is None else Yvar / (1 + excess).square()
+
+
+def _places(X: Tensor, values: Tensor) -> Tensor:
+    """Indices of points such that every other is close to a better one of them."""
+    free = torch.ones(len(X), dtype=torch.bool, device=X.device)
+    chosen = []
+    for index in values.squeeze(-1).argsort(descending=True).tolist():
+        if free[index]:
+            chosen.append(index)
+            free &= (X - X[index]).abs().amax(dim=-1) > _ONE_PLACE
+    return torch.tensor(chosen, device=X.device)
 
 
 def published_model(X: Tensor, Y: Tensor) -> SingleTaskGP:

@@ -9,6 +9,8 @@ triangular solve, and everything else as its parent does.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import torch
 from botorch.acquisition.objective import PosteriorTransform
@@ -35,12 +37,13 @@ class PointPosterior(GPyTorchPosterior):
             mean: ``b x 1 x 1`` means.
             variance: ``b x 1 x 1`` variances.
         """
+        self._device, self._dtype = mean.device, mean.dtype
         self._point_mean = mean
         self._point_variance = variance
         self._is_mt = False
 
-    @property
-    def distribution(self) -> MultivariateNormal:
+    @cached_property
+    def distribution(self) -> MultivariateNormal:  # type: ignore[override]  # an attribute there
         """The ``b`` independent normal distributions."""
         variance = DiagLinearOperator(self._point_variance.squeeze(-1))
         return MultivariateNormal(self._point_mean.squeeze(-1), variance)
@@ -91,7 +94,7 @@ class QuickGP(SingleTaskGP):
 
     _prepared: _Prepared | None = None
 
-    def posterior(
+    def posterior(  # type: ignore[override]  # its parents disagree about the order of arguments
         self,
         X: Tensor,
         output_indices: list[int] | None = None,
@@ -144,19 +147,20 @@ class QuickGP(SingleTaskGP):
             center = X.mean(dim=0)
             relative = (X - center) / lengthscale
             outcome = getattr(self, "outcome_transform", None)
-            transform = getattr(self, "input_transform", None)
+            transform: Any = getattr(self, "input_transform", None)
             # One affine map of all dimensions is not worth a call of its own for every batch.
             affine = isinstance(transform, AffineInputTransform) and not hasattr(
                 transform, "indices"
             )
+            if affine:
+                center = transform.coefficient[0] * center + transform.offset[0]
+                lengthscale = transform.coefficient * lengthscale
             one = X.new_ones(())
             self._prepared = _Prepared(
                 sources=tuple((tensor, tensor._version) for tensor in tensors),
                 affine=affine,
-                origin=transform.coefficient[0] * center + transform.offset[0]
-                if affine
-                else center,
-                slope=(lengthscale * transform.coefficient if affine else lengthscale).reciprocal(),
+                origin=center,
+                slope=lengthscale.reciprocal(),
                 X=relative,
                 half_norms=0.5 * relative.square().sum(dim=-1),
                 variance=kernel.outputscale.detach() if scaled else one,
