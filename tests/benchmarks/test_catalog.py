@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from benchmarks import catalog, far, stress
+from benchmarks import catalog, far, mnist, stress
 from benchmarks.catalog import Sources, draw_noise, find_problem, make_start
 from benchmarks.problems import PROBLEMS
 from benchmarks.suites import MNIST, SUITES, resolve_methods
@@ -136,7 +136,6 @@ def test_methods_by_group_and_name() -> None:
 
 
 def test_mnist_problems_are_found(tmp_path: Path) -> None:
-    mnist = pytest.importorskip("benchmarks.mnist")
     assert set(mnist.TASKS) == set(MNIST)
     problem = find_problem("mnist_mlp", 0, Sources(data_dir=tmp_path))
     assert problem.hard_limits is not None and problem.epsilon == mnist.EPSILON

@@ -29,11 +29,11 @@ def evaluate(problem: Problem, name: str, count: int, seed: int = 0) -> tuple[Te
     return X[len(start.X) :], clocks
 
 
-@pytest.mark.parametrize("name", [*OUTSIDE, "EI-UBO", "GPUCB-FBO"])
+@pytest.mark.parametrize("name", [*OUTSIDE, "EI-UBO"])
 def test_same_seed_same_proposals_and_seconds_are_counted(name: str) -> None:
     problem = find_problem("beale", 0)
-    first, clocks = evaluate(problem, name, 2)
-    second, _ = evaluate(problem, name, 2)
+    first, clocks = evaluate(problem, name, 1)
+    second, _ = evaluate(problem, name, 1)
     torch.testing.assert_close(first, second, rtol=0, atol=0)
     assert all(sum(clock.seconds.values()) > 0 for clock in clocks)
     assert all(set(clock.seconds) <= {"fit", "geometry", "acquisition"} for clock in clocks)
@@ -73,7 +73,7 @@ def test_hard_limits_are_kept(name: str) -> None:
     box = tensor([[0.0, 0.0], [1.0, 1.0]])
     limits = tensor([[-0.2, -float("inf")], [1.1, float("inf")]])
     problem = replace(find_problem("beale", 0), start_box=box, hard_limits=limits)
-    X, _ = evaluate(problem, name, 4)
+    X, _ = evaluate(problem, name, 2)
     assert (X >= limits[0]).all() and (X <= limits[1]).all()
 
 
