@@ -23,7 +23,7 @@ def write_ranks(study: Study, suite: str, directory: Path) -> list[str]:
     table = ranks.groupby(level="problem").mean().T.reindex(columns=study.problems(suite))
     table["all"] = ranks.mean()
     parts.append(f"Mean rank among {complete.shape[1]} methods, 1 the best, ties averaged:")
-    parts.append(method_table(table.sort_values("all", kind="stable"), apart=[study.oracle]))
+    parts.append(method_table(table.sort_values("all", kind="stable"), apart=study.told))
     parts += _compared(complete, study.default)
     test = friedman(complete)
     if test is None:

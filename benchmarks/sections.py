@@ -92,7 +92,7 @@ def _median_cell(row: pd.Series) -> str:
 
 def _regrets(study: Study, suite: str) -> list[str]:
     rows, order = study.rows(suite), study.ordered(suite)
-    apart = [study.oracle]
+    apart = study.told
     parts = ["### Normalised log-regret", L_TEXT + _incomplete_means(study, suite)]
     parts.append(method_table(by_problem(rows, "log_regret", order), signed, apart=apart))
     parts += _ratios(study, suite)
@@ -134,7 +134,7 @@ def _ratios(study: Study, suite: str) -> list[str]:
         f"10^(L of the method - L of {reference}) over common seeds: 1 is as good as {meaning}, "
         "lower is better. The last column is the geometric mean over problems with its 95 % "
         "bootstrap interval (seeds resampled within each problem).",
-        method_table(table, apart=[reference], extra={"geometric mean": cells}),
+        method_table(table, apart=[reference, *study.told], extra={"geometric mean": cells}),
     ]
 
 

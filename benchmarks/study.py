@@ -46,6 +46,11 @@ class Study:
         names = sorted(set(self.frame["method"]))
         return [n for n in names if n.startswith((f"{self.default} ", f"{self.default}("))]
 
+    @property
+    def told(self) -> list[str]:
+        """The oracle and its variants, ``LogEI-oracle-stock`` say: they do not compete."""
+        return [n for n in sorted(set(self.frame["method"])) if n.startswith(self.oracle)]
+
     def rows(self, suite: str, with_ablations: bool = False) -> pd.DataFrame:
         """Measures of the finished runs of a suite."""
         frame = self.frame[(self.frame["suite"] == suite) & (self.frame["status"] == "ok")]
@@ -77,7 +82,7 @@ class Study:
         if self.chosen:
             return [name for name in self.chosen if name in names]
         fixed = [n for n in (self.oracle, self.default, AUTHORS, PAPER_METHOD) if n in names]
-        others = [name for name in names if name not in fixed][:NUM_OTHERS]
+        others = [name for name in names if name not in (*fixed, *self.told)][:NUM_OTHERS]
         return [*fixed[:2], *others, *fixed[2:]]
 
     @cached_property

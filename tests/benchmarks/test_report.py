@@ -235,7 +235,11 @@ def test_no_boxes_and_no_seconds(tmp_path: Path) -> None:
 
 
 def test_many_methods_leave_curves_to_a_few(tmp_path: Path) -> None:
-    methods = {**FACTORS, **{f"M{i:02d}": 0.3 + 0.01 * i for i in range(18)}}
+    methods = {
+        **FACTORS,
+        f"{ORACLE}-stock": 0.01,
+        **{f"M{i:02d}": 0.3 + 0.01 * i for i in range(18)},
+    }
     path = tmp_path / "many.jsonl.gz"
     write_packed([r for m, f in methods.items() for r in final("beale", f, method=m)], path)
     study = load_study([path], ORACLE, DEFAULT)
