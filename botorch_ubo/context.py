@@ -127,6 +127,13 @@ class Context:
         return max(1, self.n - self.state.num_at_expansion + 1)
 
     @property
+    def stalled(self) -> int:
+        """Evaluations of the run since a value within epsilon of the best was first seen."""
+        values = self.Y if self.settings.maximize else -self.Y
+        first = int((values >= values.max() - self.epsilon).nonzero()[0])
+        return min(self.n - 1 - first, self.t - 1)
+
+    @property
     def seed(self) -> int:
         """A seed for this step, the same each time it is asked for."""
         return self.settings.seed + 1009 * self.n

@@ -20,7 +20,6 @@ from botorch_ubo.acquisition.regularized import LogRegularizedExpectedImprovemen
 from botorch_ubo.acquisition.repelled import LogRepelledAcquisition
 from botorch_ubo.acquisition.variance_cap import VarianceCappedLogExpectedImprovement
 from botorch_ubo.context import Context
-from botorch_ubo.strategies.roaming import stalled_evaluations
 from botorch_ubo.strategies.variance_cap import INITIAL_CAP
 
 
@@ -159,7 +158,7 @@ def sought_value(context: Context) -> Tensor:
     unknown does. Once ``d`` evaluations have brought less than epsilon, every other one asks for
     an improvement of at least epsilon, which is to be had elsewhere or nowhere.
     """
-    idle = stalled_evaluations(context) - context.X.shape[-1]
+    idle = context.stalled - context.X.shape[-1]
     margin = context.epsilon if idle >= 0 and idle % 2 == 0 else 0.0
     best = best_observation(context)
     return best + margin if context.settings.maximize else best - margin

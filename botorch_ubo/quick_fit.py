@@ -122,7 +122,7 @@ class LogDensity:
         return factor, solved[:, 0] - c * solved[:, 1], c, noise
 
 
-def fit_quick_gp(model: QuickGP) -> QuickGP:
+def fit_quick_gp(model: QuickGP, try_exact: bool = True) -> QuickGP:
     r"""Fit a model in place, and put it in evaluation mode.
 
     The density has several maxima. The search starts from the best of three points between the
@@ -132,6 +132,7 @@ def fit_quick_gp(model: QuickGP) -> QuickGP:
 
     Args:
         model: The model, with a scaled squared exponential kernel and log-normal priors.
+        try_exact: Whether observations may turn out to be exact.
 
     Returns:
         The model.
@@ -144,10 +145,11 @@ def fit_quick_gp(model: QuickGP) -> QuickGP:
     if infer:
         density = LogDensity(model, None)
         found = _minimize(density, _starts(density))
-        exact = LogDensity(model, torch.as_tensor(EXACT_NOISE).to(density.X))
-        other = _minimize(exact, [*_starts(exact), found.x[:-1]])
-        if other.fun < found.fun:
-            density, found = exact, other
+        if try_exact:
+            exact = LogDensity(model, torch.as_tensor(EXACT_NOISE).to(density.X))
+            other = _minimize(exact, [*_starts(exact), found.x[:-1]])
+            if other.fun < found.fun:
+                density, found = exact, other
     else:
         density = LogDensity(model, model.likelihood.noise.double())
         found = _minimize(density, _starts(density))

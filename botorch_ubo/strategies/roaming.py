@@ -41,42 +41,24 @@ class RoamingBox(Strategy):
 
     nested: ClassVar[bool] = False
 
-    patience: float = 1.0
-    cap: float = 0.0
-    led: float = 1.0
-
     def propose(self, context: Context) -> Proposal:
         """See :class:`Strategy`."""
         summary = context.summary
+        center = summary.X[context.incumbent]
+        # On the one side the data lie `beyond` the incumbent by as much as `behind` on the other.
+        extent = (summary.X - center).abs().amax(dim=0)
+        radius = theorem_radius(summary, context.epsilon, IMPROVEMENT_BETA)
         first = context.to_model(context.state.initial_bounds)
         least = hyperharmonic_factor(context.t, -1.0) / 2 * (first[1] - first[0])
-        stalled = stalled_evaluations(context)
-        doublings = stalled / (self.patience * summary.d) if self.patience else 0.0
-        radius = theorem_radius(summary, context.epsilon, IMPROVEMENT_BETA)
-        center = summary.X[context.incumbent]
-        below = center - summary.X.amin(dim=0)
-        above = summary.X.amax(dim=0) - center
-        # The extent of the data on the one side is `beyond` of that side and `behind` of the other.
-        led = torch.maximum(below, above)
-        cap = self.cap * radius.lengthscales if self.cap else radius.half_widths
-        wanted = torch.maximum(self.led * led, least * 2**doublings)
-        reach = torch.maximum(least, torch.minimum(cap, wanted))
+        reach = torch.maximum(least, torch.minimum(radius.half_widths, extent))
         box = torch.stack([center - reach, center + reach])
         return Proposal(
             bounds=from_model_space(context.model, box).cpu(),
             details={
                 "center": center.tolist(),
-                "hyperharmonic_half_widths": least.tolist(),
-                "extent_of_data": led.tolist(),
                 "reach": reach.tolist(),
+                "hyperharmonic_half_widths": least.tolist(),
+                "extent_of_data": extent.tolist(),
                 **radius_details(summary, radius, IMPROVEMENT_BETA),
             },
         )
-
-
-def stalled_evaluations(context: Context) -> int:
-    """Evaluations of the run since a value within epsilon of the best was first seen."""
-    values = context.Y if context.settings.maximize else -context.Y
-    reached = values >= values.max() - context.epsilon
-    first = int(reached.nonzero()[0])
-    return min(len(values) - 1 - first, context.t - 1)
