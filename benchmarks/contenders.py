@@ -10,12 +10,12 @@ from dataclasses import replace
 
 from torch import Tensor
 
+from benchmarks.ablation import ABLATIONS, Ablation
 from benchmarks.catalog import Start
 from benchmarks.contender import Clock, Contender
 from benchmarks.outside import OUTSIDE
 from benchmarks.problems import Problem
 from botorch_ubo.methods import available_methods, get_method
-from botorch_ubo.models import fit_default_model
 from botorch_ubo.strategies import FilteringBox
 
 AUTHORS = "authors"
@@ -23,10 +23,12 @@ AUTHORS = "authors"
 
 
 class RegistryContender:
-    """A method of :mod:`botorch_ubo.methods`."""
+    """A method of :mod:`botorch_ubo.methods`, or the default without one of its ingredients."""
 
     def __init__(self, name: str, problem: Problem, start: Start, seed: int) -> None:
-        self.box = get_method(name).build(
+        method = ABLATIONS[name] if name in ABLATIONS else Ablation(get_method(name).build)
+        self.fit = method.fit
+        self.box = method.build(
             start.box, epsilon=problem.epsilon, seed=seed, hard_limits=problem.hard_limits
         )
         if isinstance(self.box.strategy, FilteringBox):  # the one that plans for a budget
@@ -36,7 +38,7 @@ class RegistryContender:
 
     def suggest(self, X: Tensor, Y: Tensor, clock: Clock) -> Tensor:
         with clock.phase("fit"):
-            model = fit_default_model(X, Y, self.start_box)
+            model = self.fit(X, Y, self.start_box)
         # A trigger that needs the acquisition's maximum has it computed here, and kept.
         with clock.phase("geometry"):
             self.box.update(model)

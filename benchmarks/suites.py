@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from benchmarks import catalog, far, stress
+from benchmarks.ablation import ABLATIONS
 from benchmarks.contenders import AUTHORS, contender_names
 from benchmarks.outside import OUTSIDE
 from botorch_ubo.methods import available_methods, get_method
@@ -63,13 +64,14 @@ SUITES: dict[str, Suite] = {
 
 
 def resolve_methods(names: Sequence[str]) -> tuple[str, ...]:
-    """Names and groups (``all``, ``registry``, ``outside``) to names, each once."""
+    """Names and groups (``all``, ``registry``, ``outside``, ``ablation``) to names, each once."""
     groups = {
         "all": contender_names(),
         "registry": tuple(method.name for method in available_methods()),
         "outside": tuple(OUTSIDE),
+        "ablation": tuple(ABLATIONS),
     }
-    given = {name.casefold(): name for name in (*OUTSIDE, AUTHORS)}
+    given = {name.casefold(): name for name in (*OUTSIDE, *ABLATIONS, AUTHORS)}
     found: dict[str, None] = {}
     for name in names:
         key = name.casefold()

@@ -18,6 +18,7 @@ import math
 import numpy as np
 import torch
 from botorch.exceptions.errors import ModelFittingError
+from gpytorch.kernels import ScaleKernel
 from gpytorch.likelihoods import GaussianLikelihood
 from gpytorch.priors import LogNormalPrior
 from numpy.typing import NDArray
@@ -39,15 +40,15 @@ _OPTIONS = {"maxiter": 100, "ftol": 1e-7, "gtol": 1e-3}  # of a sum over data, n
 class LogDensity:
     """The negative logarithm of the posterior density of the hyper-parameters, with gradient.
 
-    Its argument holds the logarithms of ``d`` length-scales, of the output scale and, if it is to
-    be inferred, of the noise.
+    Its argument holds the logarithms of ``d`` length-scales, of the output scale if the kernel has
+    one, and of the noise if it is to be inferred.
     """
 
     def __init__(self, model: QuickGP, noise: Tensor | None) -> None:
         r"""The negative logarithm of the density, with gradient.
 
         Args:
-            model: A model in training mode whose kernel is a scaled one, with log-normal priors.
+            model: A model in training mode whose priors are log-normal.
             noise: Known noise variances, a scalar or ``n``-dim; ``None`` to infer one.
         """
         with torch.no_grad():
@@ -57,8 +58,12 @@ class LogDensity:
         self.noise = noise
         self.rhs = torch.stack([self.y, torch.ones_like(self.y)], dim=-1)
         kernel = model.covar_module
-        priors = [kernel.base_kernel.lengthscale_prior, kernel.outputscale_prior]
-        counts = [X.shape[-1], 1]
+        self.scaled = isinstance(kernel, ScaleKernel)
+        priors = [(kernel.base_kernel if self.scaled else kernel).lengthscale_prior]
+        counts = [X.shape[-1]]
+        if self.scaled:
+            priors.append(kernel.outputscale_prior)
+            counts.append(1)
         if noise is None:
             priors.append(model.likelihood.noise_covar.noise_prior)
             counts.append(1)
@@ -81,7 +86,9 @@ class LogDensity:
         half_norms = 0.5 * (squares @ inverse.square())
         exponent = (scaled @ scaled.mT - half_norms).sub_(half_norms.unsqueeze(-1))
         exponent.clamp_max_(0.0).fill_diagonal_(0.0)
-        K = logs[d].exp() * exponent.exp_()
+        K = exponent.exp_()
+        if self.scaled:
+            K = logs[d].exp() * K
         factor, a, c, noise = self._solve(K, logs)
         if factor is None:
             return _NOT_POSITIVE_DEFINITE, np.zeros_like(p)
@@ -93,7 +100,9 @@ class LogDensity:
         by_lengthscale = inverse.square() * (
             squares.mT @ rows - (self.X * (weighted @ self.X)).sum(dim=0)
         )
-        gradient = [by_lengthscale, 0.5 * rows.sum().reshape(1)]
+        gradient = [by_lengthscale]
+        if self.scaled:
+            gradient.append(0.5 * rows.sum().reshape(1))
         if self.noise is None:
             gradient.append(0.5 * (noise * G.diagonal().sum()).reshape(1))
         deviation = (logs.cpu() - self.loc) / self.scale
@@ -106,8 +115,8 @@ class LogDensity:
         d = self.X.shape[-1]
         logs = torch.from_numpy(p).to(self.X)
         scaled = self.X / logs[:d].exp()
-        K = logs[d].exp() * torch.exp(-0.5 * torch.cdist(scaled, scaled).square())
-        return self._solve(K, logs)[2]
+        K = torch.exp(-0.5 * torch.cdist(scaled, scaled).square())
+        return self._solve(logs[d].exp() * K if self.scaled else K, logs)[2]
 
     def _solve(self, K: Tensor, logs: Tensor) -> tuple[Tensor | None, Tensor, Tensor, Tensor]:
         """Cholesky factor of ``C`` (``None`` if there is none), ``a``, ``c`` and the noise."""
@@ -131,7 +140,7 @@ def fit_quick_gp(model: QuickGP, try_exact: bool = True) -> QuickGP:
     no noise, and a GP that believes in some cannot finish the last digits.
 
     Args:
-        model: The model, with a scaled squared exponential kernel and log-normal priors.
+        model: The model, with a squared exponential kernel, scaled or not, and log-normal priors.
         try_exact: Whether observations may turn out to be exact.
 
     Returns:
@@ -161,8 +170,9 @@ def fit_quick_gp(model: QuickGP, try_exact: bool = True) -> QuickGP:
     values = torch.from_numpy(found.x).exp().to(model.train_targets)
     d = density.X.shape[-1]
     kernel = model.covar_module
-    kernel.base_kernel.lengthscale = values[:d]
-    kernel.outputscale = values[d]
+    (kernel.base_kernel if density.scaled else kernel).lengthscale = values[:d]
+    if density.scaled:
+        kernel.outputscale = values[d]
     if infer:
         model.likelihood.noise = values[-1] if density.noise is None else 1.01 * EXACT_NOISE
     with torch.no_grad():
