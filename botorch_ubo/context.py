@@ -129,7 +129,7 @@ class Context:
     @property
     def stalled(self) -> int:
         """Evaluations of the run since a value within epsilon of the best was first seen."""
-        values = self.Y if self.settings.maximize else -self.Y
+        values = self.mean_at_data if self.settings.maximize else -self.mean_at_data
         first = int((values >= values.max() - self.epsilon).nonzero()[0])
         return min(self.n - 1 - first, self.t - 1)
 
@@ -258,6 +258,22 @@ class Context:
     def known_regret_bound(self) -> float | None:
         """The regret bound if something asked for it at this step, else ``None``."""
         return self.__dict__.get("regret_bound")
+
+    @cached_property
+    def mean_at_data(self) -> Tensor:
+        """``n``-dim posterior means of the evaluated points, in raw units and their own sign."""
+        with torch.no_grad():
+            posterior = self.model.posterior(
+                self.X.unsqueeze(-2), posterior_transform=self.settings.posterior_transform
+            )
+            # The members of an ensemble are averaged.
+            return posterior.mean.reshape(-1, self.n).mean(dim=0)
+
+    @property
+    def believed_best(self) -> int:
+        """Index of the evaluated point with the best posterior mean: under noise, not the luckiest."""
+        mean = self.mean_at_data
+        return int(mean.argmax() if self.settings.maximize else mean.argmin())
 
     @property
     def incumbent(self) -> int:

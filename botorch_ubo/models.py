@@ -19,11 +19,13 @@ from gpytorch.means import ZeroMean
 from gpytorch.priors import LogNormalPrior
 from torch import Tensor
 
+from botorch_ubo.boxes import scale_about_center
 from botorch_ubo.quick_fit import EXACT_NOISE, fit_quick_gp
 from botorch_ubo.quick_gp import QuickGP
 
 # Of the outcomes' variance: gpytorch rounds fixed noise below 1e-6 up to it, and warns.
 _MIN_NOISE = 1.01e-6
+_SIDES_PER_UNIT = 3.0
 _ONE_PLACE = 0.05  # sides of the first box between evaluations that tell of different places
 
 
@@ -31,9 +33,10 @@ def default_model(X: Tensor, Y: Tensor, bounds: Tensor, Yvar: Tensor | None = No
     r"""BoTorch's default GP with an output scale, its inputs in units of the user's first box.
 
     Fixed units matter: ``Normalize`` without bounds would learn them anew from the growing data,
-    and with them shift the length-scale prior at every step. So does the output scale: without
-    it, values that still rise at the edge of the data can only be explained by a short
-    length-scale, and the search creeps where it could stride.
+    and with them shift the length-scale prior at every step. The unit is three sides of the box:
+    BoTorch's prior is made for the whole of a domain, of which the first box is a part. The output
+    scale matters too: without it, values that still rise at the edge of the data can only be
+    explained by a short length-scale, and the search creeps where it could stride.
 
     Args:
         X: ``n x d`` inputs.
@@ -64,7 +67,7 @@ def default_model(X: Tensor, Y: Tensor, bounds: Tensor, Yvar: Tensor | None = No
         Yvar,
         likelihood=likelihood,
         covar_module=kernel,
-        input_transform=Normalize(d, bounds=bounds.to(X)),
+        input_transform=Normalize(d, bounds=scale_about_center(bounds.to(X), _SIDES_PER_UNIT)),
     ).to(X)
 
 

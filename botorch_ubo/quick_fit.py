@@ -33,6 +33,7 @@ EXACT_NOISE = 1e-6
 """Noise of exact observations, relative to the outcomes' variance: what gpytorch allows."""
 MIN_NOISE = 1e-4
 """Least noise that is inferred, as in BoTorch."""
+_MUCH_NOISE = 0.3
 _NOT_POSITIVE_DEFINITE = 1e10
 _OPTIONS = {"maxiter": 100, "ftol": 1e-7, "gtol": 1e-3}  # of a sum over data, not of its mean
 
@@ -135,9 +136,10 @@ def fit_quick_gp(model: QuickGP, try_exact: bool = True) -> QuickGP:
     r"""Fit a model in place, and put it in evaluation mode.
 
     The density has several maxima. The search starts from the best of three points between the
-    modes and the medians of the length-scales' priors. If the noise is to be inferred, exact
-    observations are tried as well, and win if their density is larger: experiments in silico have
-    no noise, and a GP that believes in some cannot finish the last digits.
+    modes and the medians of the length-scales' priors. If the noise is to be inferred, so does
+    another from much noise, lest noise be taken for a rough function; and exact observations are
+    tried, and win if their density is larger: experiments in silico have no noise, and a GP that
+    believes in some cannot finish the last digits.
 
     Args:
         model: The model, with a squared exponential kernel, scaled or not, and log-normal priors.
@@ -153,7 +155,11 @@ def fit_quick_gp(model: QuickGP, try_exact: bool = True) -> QuickGP:
     infer = isinstance(model.likelihood, GaussianLikelihood)
     if infer:
         density = LogDensity(model, None)
-        found = _minimize(density, _starts(density))
+        noisy = _starts(density)[-1]
+        noisy[-1] = math.log(_MUCH_NOISE)
+        found = min(
+            _minimize(density, _starts(density)), _minimize(density, [noisy]), key=lambda r: r.fun
+        )
         if try_exact:
             exact = LogDensity(model, torch.as_tensor(EXACT_NOISE).to(density.X))
             other = _minimize(exact, [*_starts(exact), found.x[:-1]])

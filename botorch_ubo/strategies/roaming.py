@@ -1,6 +1,6 @@
 r"""The default: near as careful as HuBO, far as quick as the logarithm of the distance.
 
-The box surrounds the incumbent ``x``. On either side of every dimension it reaches
+The box surrounds the incumbent, the evaluated point with the best posterior mean. On either side of every dimension it reaches
 
     ``max(h_t, min(r, max(beyond, behind)))``
 
@@ -44,7 +44,7 @@ class RoamingBox(Strategy):
     def propose(self, context: Context) -> Proposal:
         """See :class:`Strategy`."""
         summary = context.summary
-        center = summary.X[context.incumbent]
+        center = summary.X[context.believed_best]
         # On the one side the data lie `beyond` the incumbent by as much as `behind` on the other.
         extent = (summary.X - center).abs().amax(dim=0)
         radius = theorem_radius(summary, context.epsilon, IMPROVEMENT_BETA)
