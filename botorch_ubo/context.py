@@ -271,7 +271,7 @@ class Context:
 
     @property
     def believed_best(self) -> int:
-        """Index of the evaluated point with the best posterior mean: under noise, not the luckiest."""
+        """Index of the evaluated point with the best posterior mean; the luckiest is another."""
         mean = self.mean_at_data
         return int(mean.argmax() if self.settings.maximize else mean.argmin())
 

@@ -1,6 +1,7 @@
 r"""The default: near as careful as HuBO, far as quick as the logarithm of the distance.
 
-The box surrounds the incumbent, the evaluated point with the best posterior mean. On either side of every dimension it reaches
+The box surrounds the incumbent, the evaluated point with the best posterior mean. On either side
+of every dimension it reaches
 
     ``max(h_t, min(r, max(beyond, behind)))``
 
