@@ -72,8 +72,7 @@ def find_problem(name: str, seed: int, sources: Sources | None = None) -> Proble
     if name.startswith(MNIST_PREFIX):
         from benchmarks import mnist  # scikit-learn and data, for these problems alone
 
-        problem = mnist.get_problem(name, preset=sources.preset, data_dir=sources.data_dir)
-        return replace(problem, epsilon=mnist.EPSILON)
+        return mnist.get_problem(name, preset=sources.preset, data_dir=sources.data_dir, seed=seed)
     near = difflib.get_close_matches(name, (*NAMES, *REFERENCE), n=3, cutoff=0)
     raise KeyError(
         f"Expected the name of a problem; got {name!r}. The nearest are {', '.join(near)}; "
