@@ -127,10 +127,15 @@ class Context:
         return max(1, self.n - self.state.num_at_expansion + 1)
 
     @property
+    def notable(self) -> float:
+        """An improvement that counts: more than epsilon, and than what noise makes of nothing."""
+        return self.epsilon + self.summary.noise_std
+
+    @property
     def stalled(self) -> int:
-        """Evaluations of the run since a value within epsilon of the best was first seen."""
+        """Evaluations of the run since a value about as good as the best was first seen."""
         values = self.mean_at_data if self.settings.maximize else -self.mean_at_data
-        first = int((values >= values.max() - self.epsilon).nonzero()[0])
+        first = int((values >= values.max() - self.notable).nonzero()[0])
         return min(self.n - 1 - first, self.t - 1)
 
     @property

@@ -152,14 +152,14 @@ def best_observation(context: Context) -> Tensor:
 
 
 def sought_value(context: Context) -> Tensor:
-    """The value to improve on: the best posterior mean at the data, at times by epsilon at least.
+    """The value to improve on: the best posterior mean at the data, at times by a notable amount.
 
     Expected improvement polishes an optimum for as long as the last digits promise more than the
-    unknown does. Once ``d`` evaluations have brought less than epsilon, every other one asks for
-    an improvement of at least epsilon, which is to be had elsewhere or nowhere.
+    unknown does. Once ``d`` evaluations have brought nothing notable, every other one asks for a
+    notable improvement, which is to be had elsewhere or nowhere.
     """
     idle = context.stalled - context.X.shape[-1]
-    margin = context.epsilon if idle >= 0 and idle % 2 == 0 else 0.0
+    margin = context.notable if idle >= 0 and idle % 2 == 0 else 0.0
     best = context.mean_at_data[context.believed_best].to(context.model.train_targets)
     return best + margin if context.settings.maximize else best - margin
 

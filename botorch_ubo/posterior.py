@@ -8,6 +8,7 @@ paper          name                        shape                  meaning
 ``z``          ``z``                       ``S x M x n``          ``(K + s^2 I)^{-1} (y - c)``
 ``lambda_max`` ``lambda_max``              ``S x M``              top eigenvalue of the inverse
 ``theta``      ``theta``                   ``S x M``              ``sqrt(k(x, x))``
+--             ``noise``                   ``S x M``              mean variance of the noise
 ``m_0``        ``prior_mean``              ``S x M``              constant prior mean ``c``
 --             ``Y_mean``, ``Y_scale``     ``S x M``              ``Y_raw = Y_scale * y + Y_mean``
 --             ``weights``, ``offset``     ``M``, scalar          objective ``w . Y + offset``
@@ -50,6 +51,7 @@ class PosteriorSummary:
     z: Tensor
     lambda_max: Tensor
     theta: Tensor
+    noise: Tensor
     prior_mean: Tensor
     Y_mean: Tensor
     Y_scale: Tensor
@@ -85,6 +87,12 @@ class PosteriorSummary:
     def sigma_at_infinity(self) -> Tensor:
         """Posterior standard deviation of the objective far from all data, per member (``S``)."""
         return (self.weights * self.Y_scale * self.theta).square().sum(dim=-1).sqrt()
+
+    @property
+    def noise_std(self) -> float:
+        """Standard deviation of the objective's noise in raw units, averaged over members."""
+        scale = self.weights * self.Y_scale
+        return float((scale.square() * self.noise.clamp_min(0)).sum(dim=-1).sqrt().mean())
 
     def per_member(self, values: Tensor) -> Tensor:
         """Bring a ``kernel_batch_shape x d``-dim tensor to ``S x M x d``."""
@@ -137,6 +145,7 @@ def summarize_posterior(
             z=z.reshape(*shape, -1),
             lambda_max=smallest.clamp_min(floor).reciprocal().reshape(shape),
             theta=variance[..., 0].sqrt().reshape(shape),
+            noise=(covariance.diagonal(dim1=-2, dim2=-1) - variance).mean(dim=-1).reshape(shape),
             prior_mean=prior.mean[..., 0].reshape(shape).detach(),  # a view of the parameter
             Y_mean=mean,
             Y_scale=scale,

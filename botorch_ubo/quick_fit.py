@@ -161,7 +161,7 @@ def fit_quick_gp(model: QuickGP, try_exact: bool = True) -> QuickGP:
             _minimize(density, _starts(density)), _minimize(density, [noisy]), key=lambda r: r.fun
         )
         if try_exact:
-            exact = LogDensity(model, torch.as_tensor(EXACT_NOISE).to(density.X))
+            exact = LogDensity(model, density.X.new_tensor(EXACT_NOISE))
             other = _minimize(exact, [*_starts(exact), found.x[:-1]])
             if other.fun < found.fun:
                 density, found = exact, other

@@ -16,15 +16,16 @@ import torch
 from botorch.acquisition.objective import PosteriorTransform
 from botorch.models import SingleTaskGP
 from botorch.models.transforms.input import AffineInputTransform
+from botorch.models.transforms.outcome import Standardize
 from botorch.posteriors.gpytorch import GPyTorchPosterior
 from botorch.posteriors.transformed import TransformedPosterior
 from gpytorch.distributions import MultivariateNormal
-from gpytorch.kernels import ScaleKernel
+from gpytorch.kernels import RBFKernel, ScaleKernel
+from gpytorch.means import ConstantMean, ZeroMean
+from gpytorch.settings import min_variance
 from linear_operator.operators import DiagLinearOperator
 from linear_operator.utils.cholesky import psd_safe_cholesky
 from torch import Tensor
-
-_MIN_VARIANCE = 1e-10  # of gpytorch.settings.min_variance in double precision
 
 
 class PointPosterior(GPyTorchPosterior):
@@ -89,7 +90,9 @@ class QuickGP(SingleTaskGP):
     """A single-output GP with a squared exponential kernel (scaled or not), quick at single points.
 
     A ``SingleTaskGP`` in every respect: mean and variance at ``b x 1 x d`` points are the same
-    numbers, found in a shorter way.
+    numbers, found in a shorter way. They have gradients with respect to the points, not to the
+    hyper-parameters. With another kernel, a mean that is not constant or outcomes that are not
+    standardised, it is as quick as its parent.
     """
 
     _prepared: _Prepared | None = None
@@ -102,8 +105,8 @@ class QuickGP(SingleTaskGP):
         posterior_transform: PosteriorTransform | None = None,
     ) -> GPyTorchPosterior | TransformedPosterior:
         """See ``SingleTaskGP``."""
-        single_points = X.dim() == 3 and X.shape[-2] == 1 and self.train_inputs[0].dim() == 2
-        if self.training or not single_points or observation_noise is not False:
+        single_points = X.dim() == 3 and X.shape[-2] == 1 and observation_noise is False
+        if self.training or not single_points or not self._has_shortcut():
             return super().posterior(X, output_indices, observation_noise, posterior_transform)
         p = self._prepare()
         points = (X if p.affine else self.transform_inputs(X)).squeeze(-2)
@@ -114,7 +117,8 @@ class QuickGP(SingleTaskGP):
         covariance = p.variance * exponent.clamp_max(0.0).exp()  # b x n
         mean = p.prior_mean + covariance @ p.z
         half = torch.linalg.solve_triangular(p.cholesky, covariance.mT, upper=False)
-        variance = (p.variance - half.square().sum(dim=-2)).clamp_min(_MIN_VARIANCE)
+        variance = p.variance - half.square().sum(dim=-2)
+        variance = variance.clamp_min(min_variance.value(X.dtype))
         posterior = PointPosterior(
             (p.Y_mean + p.Y_scale * mean).unsqueeze(-1),
             p.Y_scale.square() * variance.reshape(-1, 1, 1),
@@ -126,6 +130,22 @@ class QuickGP(SingleTaskGP):
         self._prepared = None
         super().train(mode)
         return self
+
+    def _has_shortcut(self) -> bool:
+        """Whether the formulas of the shortcut are those of the model."""
+        kernel = self.covar_module
+        base = kernel.base_kernel if type(kernel) is ScaleKernel else kernel
+        outcome = getattr(self, "outcome_transform", None)
+        transform = getattr(self, "input_transform", None)
+        return (
+            self.train_inputs[0].dim() == 2
+            and type(base) is RBFKernel
+            and kernel.active_dims is None
+            and base.active_dims is None
+            and type(self.mean_module) in (ConstantMean, ZeroMean)
+            and (outcome is None or type(outcome) is Standardize)
+            and not getattr(transform, "is_one_to_many", False)
+        )
 
     def _prepare(self) -> _Prepared:
         tensors = (*self.parameters(), *self.train_inputs, self.train_targets)
@@ -149,8 +169,11 @@ class QuickGP(SingleTaskGP):
             outcome = getattr(self, "outcome_transform", None)
             transform: Any = getattr(self, "input_transform", None)
             # One affine map of all dimensions is not worth a call of its own for every batch.
-            affine = isinstance(transform, AffineInputTransform) and not hasattr(
-                transform, "indices"
+            affine = (
+                isinstance(transform, AffineInputTransform)
+                and not hasattr(transform, "indices")
+                and transform.transform_on_eval
+                and not transform.reverse
             )
             if affine:
                 center = transform.coefficient[0] * center + transform.offset[0]

@@ -16,6 +16,8 @@ from it, where
   the optimum is further out, may go on as far again as it has come, so the data's extent doubles
   with every success and a distance ``D`` takes about ``log2 D`` of them. With an incumbent in the
   middle of the data it adds nothing, and exploration alone cannot make the box run away;
+* as long as no evaluation has brought more than epsilon over the initial ones, ``h_t`` doubles
+  with every ``d`` of them: there is nothing to be careful about;
 * ``r`` is the radius of Theorem 4.1 for expected improvement: beyond it no datum makes one place
   more promising than another.
 """
@@ -51,6 +53,8 @@ class RoamingBox(Strategy):
         radius = theorem_radius(summary, context.epsilon, IMPROVEMENT_BETA)
         first = context.to_model(context.state.initial_bounds)
         least = hyperharmonic_factor(context.t, -1.0) / 2 * (first[1] - first[0])
+        if context.stalled == context.t - 1:
+            least = least * 2 ** (context.stalled / summary.d)
         reach = torch.maximum(least, torch.minimum(radius.half_widths, extent))
         box = torch.stack([center - reach, center + reach])
         return Proposal(
