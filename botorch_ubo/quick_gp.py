@@ -131,6 +131,12 @@ class QuickGP(SingleTaskGP):
         super().train(mode)
         return self
 
+    def get_fantasy_model(self, inputs: Tensor, targets: Tensor, **kwargs: Any) -> QuickGP:
+        """See ``ExactGP``, whose caches the shortcut leaves empty."""
+        if not self.training and self.prediction_strategy is None:
+            self(inputs)
+        return super().get_fantasy_model(inputs, targets, **kwargs)
+
     def _has_shortcut(self) -> bool:
         """Whether the formulas of the shortcut are those of the model."""
         kernel = self.covar_module
