@@ -16,27 +16,23 @@ from torch import Tensor
 
 from botorch_ubo.acquisition.confidence import UnboundedUpperConfidenceBound
 from botorch_ubo.acquisition.penalties import HingeQuadraticPenalty, Penalty
+from botorch_ubo.acquisition.quick_improvement import QuickLogExpectedImprovement
 from botorch_ubo.acquisition.regularized import LogRegularizedExpectedImprovement
 from botorch_ubo.acquisition.repelled import LogRepelledAcquisition
 from botorch_ubo.acquisition.variance_cap import VarianceCappedLogExpectedImprovement
 from botorch_ubo.context import Context
+from botorch_ubo.quick_gp import QuickGP
 from botorch_ubo.strategies.variance_cap import INITIAL_CAP
 
 
-def log_ei(context: Context) -> LogExpectedImprovement:
+def log_ei(context: Context) -> AcquisitionFunction:
     """Log expected improvement over the best observation."""
-    settings = context.settings
-    return LogExpectedImprovement(
-        context.model, best_observation(context), settings.posterior_transform, settings.maximize
-    )
+    return _log_ei(context, best_observation(context))
 
 
-def searching_log_ei(context: Context) -> LogExpectedImprovement:
+def searching_log_ei(context: Context) -> AcquisitionFunction:
     """Log expected improvement that does not linger; see :func:`sought_value`."""
-    settings = context.settings
-    return LogExpectedImprovement(
-        context.model, sought_value(context), settings.posterior_transform, settings.maximize
-    )
+    return _log_ei(context, sought_value(context))
 
 
 def q_searching_log_ei(context: Context) -> qLogExpectedImprovement:
@@ -170,3 +166,10 @@ def to_maximize(context: Context) -> PosteriorTransform | None:
         return context.settings.posterior_transform
     weights = context.summary.weights.to(context.model.train_targets)
     return ScalarizedPosteriorTransform(-weights, -context.summary.offset)
+
+
+def _log_ei(context: Context, best_f: Tensor) -> AcquisitionFunction:
+    model, settings = context.model, context.settings
+    if isinstance(model, QuickGP) and model.has_shortcut() and not settings.posterior_transform:
+        return QuickLogExpectedImprovement(model, best_f, settings.maximize)
+    return LogExpectedImprovement(model, best_f, settings.posterior_transform, settings.maximize)

@@ -12,7 +12,7 @@ from botorch.models import SingleTaskGP
 from botorch.models.transforms import Normalize
 from botorch.models.transforms.outcome import Standardize
 from botorch.models.utils.gpytorch_modules import get_covar_module_with_dim_scaled_prior
-from gpytorch.constraints import GreaterThan, Interval, Positive
+from gpytorch.constraints import GreaterThan, Interval
 from gpytorch.kernels import RBFKernel, ScaleKernel
 from gpytorch.likelihoods import GaussianLikelihood
 from gpytorch.means import ZeroMean
@@ -59,7 +59,7 @@ def default_model(X: Tensor, Y: Tensor, bounds: Tensor, Yvar: Tensor | None = No
     kernel = ScaleKernel(
         get_covar_module_with_dim_scaled_prior(ard_num_dims=d),
         outputscale_prior=LogNormalPrior(loc=2.25, scale=1.5),  # mode 1, the outcomes' variance
-        outputscale_constraint=Positive(transform=None, initial_value=1.0),
+        outputscale_constraint=GreaterThan(1e-4, transform=None, initial_value=1.0),
     )
     return QuickGP(
         X,

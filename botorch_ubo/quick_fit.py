@@ -198,7 +198,7 @@ def _starts(density: LogDensity) -> list[Vector]:
 def _minimize(density: LogDensity, starts: list[Vector]) -> OptimizeResult:
     """Descend from the best of the starts."""
     d = density.X.shape[-1]
-    lower, upper = np.full(len(starts[0]), -10.0), np.full(len(starts[0]), 10.0)
+    lower, upper = np.full(len(starts[0]), -9.0), np.full(len(starts[0]), 10.0)
     lower[:d] = math.log(0.025)  # BoTorch's bound, in units of the first box
     if density.noise is None:
         lower[-1] = math.log(MIN_NOISE)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from botorch.acquisition.objective import PosteriorTransform
@@ -60,8 +60,23 @@ class PointPosterior(GPyTorchPosterior):
         return self._point_variance
 
 
+class Evaluated(NamedTuple):
+    """The posterior at ``b`` points in standardised units, and what it was computed from."""
+
+    points: Tensor
+    """``b x d``, in length-scales from the origin."""
+    covariance: Tensor
+    """``b x n`` covariances with the data."""
+    half: Tensor
+    """``n x b``: the Cholesky factor's inverse times the covariances."""
+    mean: Tensor
+    """``b``-dim."""
+    variance: Tensor
+    """``b``-dim, not clamped."""
+
+
 @dataclass(frozen=True)
-class _Prepared:
+class Prepared:
     """What does not depend on the test point, and the tensors that it was computed from."""
 
     sources: tuple[tuple[Tensor, int], ...]
@@ -85,6 +100,22 @@ class _Prepared:
     Y_mean: Tensor
     Y_scale: Tensor
 
+    def evaluate(self, X: Tensor) -> Evaluated:
+        """The posterior at ``b x d`` points, raw ones if ``affine``, else transformed."""
+        points = (X - self.origin) * self.slope
+        # -|a - b|^2 / 2 = a.b - |a|^2 / 2 - |b|^2 / 2
+        exponent = torch.addmm(-self.half_norms, points, self.X.mT)
+        exponent = exponent - 0.5 * points.square().sum(dim=-1, keepdim=True)
+        covariance = self.variance * exponent.clamp_max(0.0).exp()
+        half = torch.linalg.solve_triangular(self.cholesky, covariance.mT, upper=False)
+        return Evaluated(
+            points=points,
+            covariance=covariance,
+            half=half,
+            mean=self.prior_mean + (covariance @ self.z).squeeze(-1),
+            variance=self.variance - half.square().sum(dim=-2),
+        )
+
 
 class QuickGP(SingleTaskGP):
     """A single-output GP with a squared exponential kernel (scaled or not), quick at single points.
@@ -95,7 +126,7 @@ class QuickGP(SingleTaskGP):
     standardised, it is as quick as its parent.
     """
 
-    _prepared: _Prepared | None = None
+    _prepared: Prepared | None = None
 
     def posterior(  # type: ignore[override]  # its parents disagree about the order of arguments
         self,
@@ -106,21 +137,13 @@ class QuickGP(SingleTaskGP):
     ) -> GPyTorchPosterior | TransformedPosterior:
         """See ``SingleTaskGP``."""
         single_points = X.dim() == 3 and X.shape[-2] == 1 and observation_noise is False
-        if self.training or not single_points or not self._has_shortcut():
+        if self.training or not single_points or not self.has_shortcut():
             return super().posterior(X, output_indices, observation_noise, posterior_transform)
-        p = self._prepare()
-        points = (X if p.affine else self.transform_inputs(X)).squeeze(-2)
-        points = (points - p.origin) * p.slope  # b x d, in length-scales
-        # -|a - b|^2 / 2 = a.b - |a|^2 / 2 - |b|^2 / 2
-        exponent = torch.addmm(-p.half_norms, points, p.X.mT)
-        exponent = exponent - 0.5 * points.square().sum(dim=-1, keepdim=True)
-        covariance = p.variance * exponent.clamp_max(0.0).exp()  # b x n
-        mean = p.prior_mean + covariance @ p.z
-        half = torch.linalg.solve_triangular(p.cholesky, covariance.mT, upper=False)
-        variance = p.variance - half.square().sum(dim=-2)
-        variance = variance.clamp_min(min_variance.value(X.dtype))
+        p = self.prepare()
+        at = p.evaluate((X if p.affine else self.transform_inputs(X)).squeeze(-2))
+        variance = at.variance.clamp_min(min_variance.value(X.dtype))
         posterior = PointPosterior(
-            (p.Y_mean + p.Y_scale * mean).unsqueeze(-1),
+            (p.Y_mean + p.Y_scale * at.mean).reshape(-1, 1, 1),
             p.Y_scale.square() * variance.reshape(-1, 1, 1),
         )
         return posterior if posterior_transform is None else posterior_transform(posterior, X)
@@ -137,7 +160,7 @@ class QuickGP(SingleTaskGP):
             self(inputs)
         return super().get_fantasy_model(inputs, targets, **kwargs)
 
-    def _has_shortcut(self) -> bool:
+    def has_shortcut(self) -> bool:
         """Whether the formulas of the shortcut are those of the model."""
         kernel = self.covar_module
         base = kernel.base_kernel if type(kernel) is ScaleKernel else kernel
@@ -153,7 +176,8 @@ class QuickGP(SingleTaskGP):
             and not getattr(transform, "is_one_to_many", False)
         )
 
-    def _prepare(self) -> _Prepared:
+    def prepare(self) -> Prepared:
+        """What the shortcut needs, computed once."""
         tensors = (*self.parameters(), *self.train_inputs, self.train_targets)
         known = self._prepared
         if known is not None and all(
@@ -185,7 +209,7 @@ class QuickGP(SingleTaskGP):
                 center = transform.coefficient[0] * center + transform.offset[0]
                 lengthscale = transform.coefficient * lengthscale
             one = X.new_ones(())
-            self._prepared = _Prepared(
+            self._prepared = Prepared(
                 sources=tuple((tensor, tensor._version) for tensor in tensors),
                 affine=affine,
                 origin=center,
