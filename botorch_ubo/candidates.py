@@ -16,12 +16,13 @@ import torch
 from botorch.acquisition.acquisition import AcquisitionFunction
 from botorch.exceptions.errors import BotorchTensorDimensionError, UnsupportedError
 from botorch.optim import optimize_acqf
-from botorch.utils.sampling import draw_sobol_samples, manual_seed
+from botorch.utils.sampling import draw_sobol_samples
 from gpytorch.models import ExactGP
 from torch import Tensor
 
 from botorch_ubo.boxes import clip, from_model_space, to_model_space
 from botorch_ubo.radius import Radius
+from botorch_ubo.seeding import seeded
 
 _MAX_SEARCHED = 5  # boxes of a union that are worth a local search
 _SEPARATION = 0.2  # length-scales between two starts: closer ones climb the same hill
@@ -115,7 +116,7 @@ def _maximize_one(
             options=settings.options,
         )
     for i, box in enumerate(boxes):
-        with manual_seed(seed + 7919 * i), warnings.catch_warnings():
+        with seeded(seed + 7919 * i), warnings.catch_warnings():
             # On a plateau or at a kink a line search may end abnormally: one restart is lost, not
             # the search, and the best of all restarts is returned.
             warnings.filterwarnings("ignore", "Optimization failed in", RuntimeWarning)

@@ -98,6 +98,13 @@ class Context:
         self.state = state
         self.settings = settings
 
+    def moved(self, state: BoxState) -> Context:
+        """The same model in the light of another state; what depends on the model alone is kept."""
+        context = Context(self.model, state, self.settings)
+        kept = ("X", "summary", "unit", "mean_at_data")
+        context.__dict__.update({key: self.__dict__[key] for key in kept if key in self.__dict__})
+        return context
+
     @cached_property
     def X(self) -> Tensor:
         """``n x d`` training inputs in raw units."""

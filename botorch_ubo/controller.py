@@ -22,7 +22,6 @@ from botorch.exceptions.errors import (
     UnsupportedError,
 )
 from botorch.models.model import Model
-from botorch.utils.sampling import manual_seed
 from gpytorch.models import ExactGP
 from torch import Tensor
 
@@ -49,6 +48,7 @@ from botorch_ubo.expansion import OnExpand, expand
 from botorch_ubo.factories import q_searching_log_ei, q_ucb, searching_log_ei, ucb
 from botorch_ubo.posterior import check_model
 from botorch_ubo.records import Certificate, ExpansionRecord
+from botorch_ubo.seeding import seeded
 from botorch_ubo.serialization import state_from_dict, state_to_dict
 from botorch_ubo.strategies.base import Strategy
 from botorch_ubo.strategies.published import PublishedBox
@@ -269,7 +269,7 @@ class ExpandingBounds:
             X, _ = context.ucb_maximizer
             X = self.strategy.refine(context, X)
         else:
-            with manual_seed(context.seed):  # Monte Carlo samplers draw a seed of their own
+            with seeded(context.seed):  # Monte Carlo samplers draw a seed of their own
                 acqf = self._build(acq_function, context, batch)
                 if X_failed is not None:
                     lengthscales = context.radius.lengthscales
@@ -336,7 +336,7 @@ class ExpandingBounds:
         )
         # A context of the unmoved box keeps what the trigger computed; its counters are equal.
         self._state = new
-        keep = context if record is None and not first else None
+        keep = context if record is None and not first else context.moved(new)
         return record, self._context(model, data, keep)
 
     def _context(self, model: ExactGP, data: str, context: Context | None) -> Context:

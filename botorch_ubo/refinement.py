@@ -12,11 +12,11 @@ from __future__ import annotations
 import torch
 from botorch.acquisition.acquisition import AcquisitionFunction
 from botorch.optim import optimize_acqf
-from botorch.utils.sampling import manual_seed
 from torch import Tensor
 
 from botorch_ubo.boxes import clip, contains, from_model_space, to_model_space
 from botorch_ubo.context import Context
+from botorch_ubo.seeding import seeded
 
 _MAX_BALLS = 10
 _SAMPLES = 64
@@ -72,7 +72,7 @@ def refine_in_balls(context: Context, X: Tensor) -> Tensor:
 
 def _maximize_in_ball(ball: _InBall, seed: int) -> tuple[Tensor, float]:
     d = ball.center.shape[-1]
-    with manual_seed(seed):
+    with seeded(seed):
         normal = torch.randn(_SAMPLES, d, dtype=torch.double).to(ball.center)
         size = torch.rand(_SAMPLES, 1, dtype=torch.double).to(ball.center) ** (1 / d)
         U = normal / normal.norm(dim=-1, keepdim=True) * size
