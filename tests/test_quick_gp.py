@@ -467,7 +467,7 @@ class TestNothingStale:
             outcome_transform=None,
         ).to(X)
         whole.mean_module.constant = 0.4
-        whole.likelihood.noise = float(model.likelihood.noise)
+        whole.likelihood.noise = float(model.likelihood.noise.detach())
         quick, expected = more.posterior(points()), whole.eval().posterior(points())
         torch.testing.assert_close(quick.mean, expected.mean)
         torch.testing.assert_close(quick.variance, expected.variance)
