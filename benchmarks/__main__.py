@@ -10,11 +10,12 @@ import warnings
 import torch
 from botorch.exceptions.warnings import InputDataWarning
 
-from benchmarks import coverage, endurance, gpu, reference, report, run, timing
+from benchmarks import coverage, endurance, gpu, reference, report, run, speed, timing
 
 # A command is a module with NAME, HELP, `add_arguments(parser)` and `run(arguments) -> int`.
 COMMANDS = {
-    module.NAME: module for module in (run, report, timing, coverage, gpu, reference, endurance)
+    module.NAME: module
+    for module in (run, report, timing, speed, coverage, gpu, reference, endurance)
 }
 
 
