@@ -139,7 +139,7 @@ DEFAULT_METHOD = "EI-Roaming"
 register_method(
     Method(
         DEFAULT_METHOD,
-        "LogEI in a box on the incumbent that grows slowly, and fast where it is led; the default.",
+        "LogEI in a box that follows the incumbent and grows as it is led; the default.",
         _OURS,
         ExpandingBounds,
     )

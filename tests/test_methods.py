@@ -10,21 +10,29 @@ from botorch.models import SingleTaskGP
 from botorch.models.map_saas import EnsembleMapSaasSingleTaskGP
 from botorch.models.transforms import Normalize
 
-from botorch_ubo import ExpandingBounds, methods
-from botorch_ubo.methods import Method, available_methods, get_method, register_method
-from botorch_ubo.strategies import FixedBox, VolumeDoublingBox
+from botorch_ubo import ExpandingBounds, factories, methods
+from botorch_ubo.methods import (
+    DEFAULT_METHOD,
+    Method,
+    available_methods,
+    get_method,
+    register_method,
+)
+from botorch_ubo.strategies import FixedBox, TheoremBox, VolumeDoublingBox
+from botorch_ubo.strategies.roaming import RoamingBox
 from botorch_ubo.testing import make_data, make_model, run
-from botorch_ubo.triggers import Never
+from botorch_ubo.triggers import Always, Never
 from tests.strategies.helpers import random_data, rbf_model, unit_box
 
 PAPER = (
     "GPUCB-UBO", "EI-Vanilla", "EI-Volx2", "EI-H", "EI-Q", "GPUCB-Vanilla", "GPUCB-Volx2",
     "GPUCB-FBO",
 )  # fmt: skip
-NEWER = ("EI-Roaming", 
-    "GPUCB-UBO (as published)", "HuBO", "HuBO-EI", "HD-HuBO", "HD-HuBO-EI", "EI-VarCap", "TuRBO-1",
-    "EI-UBO",
+NEWER = (
+    "EI-Roaming", "GPUCB-UBO (as published)", "HuBO", "HuBO-EI", "HD-HuBO", "HD-HuBO-EI",
+    "EI-VarCap", "TuRBO-1", "EI-UBO",
 )  # fmt: skip
+FOR_ANY_MODEL = [name for name in NEWER if name != "GPUCB-UBO (as published)"]
 QUICK = {"num_restarts": 2, "raw_samples": 32}
 
 
@@ -46,6 +54,23 @@ def test_each_has_one_line_and_a_citation(name):
     assert len(method.citation) > 10 and "\n" not in method.citation
 
 
+def test_the_default_is_what_the_constructor_builds():
+    named, plain = get_method(DEFAULT_METHOD).build(unit_box()), ExpandingBounds(unit_box())
+    assert available_methods()[0].name == DEFAULT_METHOD
+    assert named.strategy == plain.strategy == RoamingBox()
+    assert named.trigger == plain.trigger == Always()
+    assert named.acquisition is plain.acquisition is factories.searching_log_ei
+    assert named.batch_acquisition is plain.batch_acquisition is factories.q_searching_log_ei
+    assert named.settings.epsilon == plain.settings.epsilon
+
+
+def test_the_papers_method_is_the_corrected_preset():
+    named, preset = get_method("GPUCB-UBO").build(unit_box()), ExpandingBounds.corrected(unit_box())
+    assert named.strategy == preset.strategy == TheoremBox()
+    assert named.trigger == preset.trigger != Always()
+    assert named.acquisition is preset.acquisition is factories.ucb
+
+
 def test_upper_and_lower_case_do_not_matter():
     assert get_method("gpucb-ubo").name == "GPUCB-UBO"
     assert get_method(" Turbo-1 ").name == "TuRBO-1"
@@ -56,7 +81,9 @@ def test_upper_and_lower_case_do_not_matter():
     [("GPUBC-UBO", "GPUCB-UBO"), ("hubo ei", "HuBO-EI"), ("turbo", "TuRBO-1"), ("?", "EI")],
 )
 def test_an_unknown_name_answers_with_the_nearest(typo, nearest):
-    with pytest.raises(UnsupportedError, match=rf"The nearest are .*{nearest}.*all are: GPUCB-UBO"):
+    with pytest.raises(
+        UnsupportedError, match=rf"The nearest are .*{nearest}.*all are: EI-Roaming"
+    ):
         get_method(typo)
 
 
@@ -72,7 +99,7 @@ def test_one_argument_switches_and_nothing_else_changes(name, maximize):
     json.dumps(box.state_dict())
 
 
-@pytest.mark.parametrize("name", [*PAPER, *NEWER[1:]])  # as published: one plain output
+@pytest.mark.parametrize("name", [*PAPER, *FOR_ANY_MODEL])
 @pytest.mark.parametrize("kind", ["outputs", "ensemble"])
 def test_scalarised_outputs_and_ensembles(name, kind):
     bounds, X, Y = make_data(2)
