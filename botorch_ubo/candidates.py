@@ -24,13 +24,16 @@ from botorch_ubo.boxes import clip, from_model_space, to_model_space
 from botorch_ubo.radius import Radius
 from botorch_ubo.seeding import seeded
 
+# A relative change of 1e-6 of an acquisition value, in units of the machine's precision; BoTorch's
+# batched L-BFGS-B takes no `ftol` beside its default of this.
+_OPTIONS: dict[str, bool | float | int | str] = {"factr": 1e-6 / 2.22e-16}
 _MAX_SEARCHED = 5  # boxes of a union that are worth a local search
 _SEPARATION = 0.2  # length-scales between two starts: closer ones climb the same hill
 
 
 @dataclass(frozen=True)
 class SearchSettings:
-    """How hard to search; the defaults are those of BoTorch's tutorials."""
+    """How hard to search: the numbers of BoTorch's tutorials, by default."""
 
     num_restarts: int = 10
     raw_samples: int = 512
@@ -127,7 +130,7 @@ def _maximize_one(
                 q=1,
                 num_restarts=starts.shape[0],
                 batch_initial_conditions=starts,
-                options=share.options,
+                options=_OPTIONS if share.options is None else share.options,
             )
         assert value is not None  # it is for `return_acq_values=True`, the default
         if best is None or value > best[1]:

@@ -93,7 +93,7 @@ class ExpandingBounds:
         acquisition: AcquisitionFactory | None = None,
         batch_acquisition: AcquisitionFactory | None = None,
         on_expand: OnExpand | None = None,
-        num_restarts: int = 10,
+        num_restarts: int = 4,
         raw_samples: int = 512,
         options: dict[str, bool | float | int | str] | None = None,
         seed: int = 0,
@@ -119,7 +119,8 @@ class ExpandingBounds:
                 ``X_pending``; qLogExpectedImprovement unless ``acquisition`` is given.
             on_expand: Called with the record of a planned move. ``True`` or ``None`` accepts it,
                 ``False`` refuses it, a ``2 x d`` tensor within the planned box shrinks it.
-            num_restarts: Restarts of an acquisition optimisation.
+            num_restarts: Restarts of an acquisition optimisation, from the best samples that are well
+                apart.
             raw_samples: Samples from which the restarts are chosen.
             options: Options of ``optimize_acqf``.
             seed: Seed of all random choices.

@@ -35,6 +35,7 @@ EXACT_NOISE = 1e-6
 MIN_NOISE = 1e-4
 """Least noise that is inferred, as in BoTorch."""
 _MUCH_NOISE = 0.3
+_HOPELESS = 30.0  # nats that a descent is not expected to make up for
 _NOT_POSITIVE_DEFINITE = 1e10
 _OPTIONS = {"maxiter": 60, "ftol": 1e-5, "gtol": 1e-2}  # nats: far less than data can tell apart
 
@@ -153,15 +154,14 @@ def fit_quick_gp(model: QuickGP, try_exact: bool = True) -> QuickGP:
     infer = isinstance(model.likelihood, GaussianLikelihood)
     if infer:
         density = LogDensity(model, None)
+        found = _minimize(density, _starts(density))
         noisy = _starts(density)[-1]
         noisy[-1] = math.log(_MUCH_NOISE)
-        found = min(
-            _minimize(density, _starts(density)), _minimize(density, [noisy]), key=lambda r: r.fun
-        )
+        found = _minimize(density, [noisy], found)
         if try_exact:
             exact = LogDensity(model, EXACT_NOISE)
-            other = _minimize(exact, [*_starts(exact), found.x[:-1]])
-            if other.fun < found.fun:
+            other = _minimize(exact, [*_starts(exact), found.x[:-1]], found)
+            if other is not found:
                 density, found = exact, other
     else:
         density = LogDensity(model, _array(model.likelihood.noise))
@@ -195,17 +195,28 @@ def _starts(density: LogDensity) -> list[Vector]:
     return starts
 
 
-def _minimize(density: LogDensity, starts: list[Vector]) -> OptimizeResult:
-    """Descend from the best of the starts."""
+def _minimize(
+    density: LogDensity, starts: list[Vector], rival: OptimizeResult | None = None
+) -> OptimizeResult:
+    """Descend from the best of the starts; the rival, if that comes out or is sure to be better."""
     d = density.X.shape[-1]
     lower, upper = np.full(len(starts[0]), -9.0), np.full(len(starts[0]), 10.0)
-    lower[:d] = math.log(0.025)  # BoTorch's bound, in units of the first box
+    lower[:d] = math.log(0.025)  # BoTorch's bound
     if density.noise is None:
         lower[-1] = math.log(MIN_NOISE)
     starts = [np.clip(start, lower, upper) for start in starts]
-    best = min(starts, key=lambda start: density(start)[0])
-    bounds = Bounds(lower, upper)
-    return minimize(density, best, jac=True, method="L-BFGS-B", bounds=bounds, options=_OPTIONS)
+    values = [density(start)[0] for start in starts]
+    if rival is not None and min(values) > rival.fun + _HOPELESS:
+        return rival
+    found = minimize(
+        density,
+        starts[int(np.argmin(values))],
+        jac=True,
+        method="L-BFGS-B",
+        bounds=Bounds(lower, upper),
+        options=_OPTIONS,
+    )
+    return found if rival is None or found.fun < rival.fun else rival
 
 
 def _array(tensor: Tensor) -> Vector:
