@@ -119,8 +119,8 @@ class ExpandingBounds:
                 ``X_pending``; qLogExpectedImprovement unless ``acquisition`` is given.
             on_expand: Called with the record of a planned move. ``True`` or ``None`` accepts it,
                 ``False`` refuses it, a ``2 x d`` tensor within the planned box shrinks it.
-            num_restarts: Restarts of an acquisition optimisation, from the best samples that are well
-                apart.
+            num_restarts: Restarts of an acquisition optimisation, from the best samples well
+                apart from each other.
             raw_samples: Samples from which the restarts are chosen.
             options: Options of ``optimize_acqf``.
             seed: Seed of all random choices.
