@@ -1,0 +1,89 @@
+"""QuickLogExpectedImprovement is BoTorch's LogExpectedImprovement, value and gradient."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from botorch.acquisition import LogExpectedImprovement
+from botorch.models.transforms import Normalize
+from botorch.models.transforms.input import ChainedInputTransform, Log10
+from botorch.optim import optimize_acqf
+
+from botorch_ubo.acquisition.quick_improvement import QuickLogExpectedImprovement
+from botorch_ubo.models import fit_default_model
+from botorch_ubo.quick_gp import QuickGP
+
+BOUNDS = torch.tensor([[0.0, 0.0, 1.0], [1.0, 2.0, 4.0]], dtype=torch.double)
+
+
+def make_data(seed: int, n: int = 15) -> tuple[torch.Tensor, torch.Tensor]:
+    generator = torch.Generator().manual_seed(seed)
+    unit = torch.rand(n, 3, generator=generator, dtype=torch.double)
+    X = BOUNDS[0] + unit * (BOUNDS[1] - BOUNDS[0])
+    return X, 7 * (2 * X).sin().sum(dim=-1, keepdim=True) + 100
+
+
+def compare(model: QuickGP, X: torch.Tensor, best_f: torch.Tensor, maximize: bool) -> None:
+    X = X.unsqueeze(-2).requires_grad_()
+    quick = QuickLogExpectedImprovement(model, best_f, maximize)(X)
+    stock = LogExpectedImprovement(model, best_f, maximize=maximize)(X)
+    tolerance = (
+        {"rtol": 1e-7, "atol": 1e-9} if X.dtype == torch.double else {"rtol": 0.02, "atol": 1e-2}
+    )
+    torch.testing.assert_close(quick, stock, **tolerance)
+    (quick_gradient,) = torch.autograd.grad(quick.sum(), X)
+    (stock_gradient,) = torch.autograd.grad(stock.sum(), X)
+    torch.testing.assert_close(quick_gradient, stock_gradient, **tolerance)
+
+
+@pytest.mark.parametrize("maximize", [True, False])
+@pytest.mark.parametrize("seed", range(4))
+def test_equals_botorch_near_and_far(seed: int, maximize: bool) -> None:
+    X, Y = make_data(seed)
+    model = fit_default_model(X, Y, BOUNDS, maximize=maximize)
+    best_f = Y.max() if maximize else Y.min()
+    compare(model, 0.3 + 0.4 * X, best_f, maximize)  # in between
+    compare(model, X + 1e-2, best_f, maximize)  # next to data, where EI is tiny
+    compare(model, X + 50, best_f, maximize)  # out of reach of all data
+    compare(model, X - 0.1, best_f + (30 if maximize else -30), maximize)  # hopeless: log EI << 0
+
+
+def test_through_a_transform_that_is_not_affine() -> None:
+    X, Y = make_data(0)
+    X = X + 1
+    transform = ChainedInputTransform(
+        log=Log10(indices=[0, 1, 2]), unit=Normalize(3, bounds=(BOUNDS + 1).log10())
+    )
+    model = QuickGP(X, Y, input_transform=transform).eval()
+    assert not model.prepare().affine
+    compare(model, X + 0.1, Y.max(), True)
+
+
+def test_single_precision() -> None:
+    X, Y = make_data(1)
+    model = fit_default_model(X, Y, BOUNDS).float()
+    compare(model, (X + 0.2).float(), Y.max().float(), True)
+
+
+def test_no_gradient_is_asked_of_it_twice() -> None:
+    X, Y = make_data(2)
+    acqf = QuickLogExpectedImprovement(fit_default_model(X, Y, BOUNDS), Y.max())
+    x = (X[:1] + 0.1).unsqueeze(-2).requires_grad_()
+    (gradient,) = torch.autograd.grad(acqf(x).sum(), x, create_graph=True)
+    with pytest.raises(RuntimeError, match="does not require grad"):
+        torch.autograd.grad(gradient.sum(), x)
+
+
+def test_optimize_acqf_finds_the_same() -> None:
+    X, Y = make_data(3)
+    model = fit_default_model(X, Y, BOUNDS)
+    found = [
+        optimize_acqf(
+            acqf, BOUNDS, q=1, num_restarts=4, batch_initial_conditions=X[:4].unsqueeze(-2)
+        )
+        for acqf in (
+            QuickLogExpectedImprovement(model, Y.max()),
+            LogExpectedImprovement(model, Y.max()),
+        )
+    ]
+    torch.testing.assert_close(found[0][1], found[1][1], rtol=1e-4, atol=1e-4)
