@@ -9,7 +9,7 @@ from botorch_ubo.context import Context
 from botorch_ubo.controller import ExpandingBounds
 from botorch_ubo.methods import Method, available_methods, get_method, register_method
 from botorch_ubo.minimize import maximize, minimize
-from botorch_ubo.models import default_model, published_model
+from botorch_ubo.models import default_model, fit_default_model, published_model
 from botorch_ubo.optimizer import UnboundedOptimizer
 from botorch_ubo.records import Certificate, ExpansionRecord
 from botorch_ubo.result import NoResultError, OptimizationResult
@@ -51,6 +51,7 @@ __all__ = [
     "UnboundedUpperConfidenceBound",
     "available_methods",
     "default_model",
+    "fit_default_model",
     "get_method",
     "maximize",
     "minimize",

@@ -44,7 +44,7 @@ from botorch_ubo.context import (
     fingerprint,
     training_inputs,
 )
-from botorch_ubo.expansion import OnExpand, expand
+from botorch_ubo.expansion import OnExpand, certify_now, expand
 from botorch_ubo.factories import q_searching_log_ei, q_ucb, searching_log_ei, ucb
 from botorch_ubo.posterior import check_model
 from botorch_ubo.records import Certificate, ExpansionRecord
@@ -288,6 +288,20 @@ class ExpandingBounds:
             The context, from which confidence bounds, radius and regret bound can be read.
         """
         return Context(check_model(model), self._state, self.settings)
+
+    def certify(self, model: ExactGP) -> Certificate | None:
+        r"""Whether the box, as it is now, is exhausted to the accuracy epsilon; changes nothing.
+
+        The paper's trigger asks at every step, and :attr:`certificate` is what it found. A box
+        that moves at every step, as the default's, is judged when this is called.
+
+        Args:
+            model: A fitted exact GP.
+
+        Returns:
+            The certificate, or ``None`` if the regret bound is above epsilon.
+        """
+        return certify_now(self.context(model))
 
     def state_dict(self) -> dict[str, Any]:
         """The state as JSON values; settings are the constructor's and not part of it."""

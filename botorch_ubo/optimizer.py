@@ -20,7 +20,7 @@ from botorch_ubo.arguments import (
     describe_options,
 )
 from botorch_ubo.boxes import HardLimits, cast_inward, check_inside, clip
-from botorch_ubo.expansion import OnExpand, certify_now, hold, review
+from botorch_ubo.expansion import OnExpand, hold, review
 from botorch_ubo.ledger import Ledger
 from botorch_ubo.methods import DEFAULT_METHOD, get_method
 from botorch_ubo.models import fit_default_model
@@ -260,7 +260,7 @@ class UnboundedOptimizer:
         with self._lock:
             if not self._ledger.completed or len(self._ledger) < self.num_initial:
                 return None
-            return certify_now(self.box.context(self.fit()))
+            return self.box.certify(self.fit())
 
     def result(self, stopped_because: str = "a result was asked for") -> OptimizationResult:
         r"""Summarise the run so far.
