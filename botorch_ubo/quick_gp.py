@@ -206,8 +206,10 @@ class QuickGP(SingleTaskGP):
                 and not transform.reverse
             )
             if affine:
-                center = transform.coefficient[0] * center + transform.offset[0]
-                lengthscale = transform.coefficient * lengthscale
+                # A transform takes on the precision of what it was last given.
+                coefficient, offset = transform.coefficient.to(X), transform.offset.to(X)
+                center = coefficient[0] * center + offset[0]
+                lengthscale = coefficient * lengthscale
             one = X.new_ones(())
             self._prepared = Prepared(
                 sources=tuple((tensor, tensor._version) for tensor in tensors),

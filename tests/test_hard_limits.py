@@ -76,7 +76,7 @@ def random_model(box: Tensor, seed: int, dtype: torch.dtype) -> Any:
     X = clip(X, cast_inward(box, X))
     Y = torch.randn(5, 1, generator=generator, dtype=torch.double).to(dtype)
     model = default_model(X, Y, box.to(dtype))
-    model.covar_module.lengthscale = (0.1, 1.0, 30.0)[seed % 3]
+    model.covar_module.base_kernel.lengthscale = (0.1, 1.0, 30.0)[seed % 3]
     return model.eval()
 
 

@@ -167,6 +167,18 @@ def test_single_precision(kernel: str, outcome: object, fixed: bool) -> None:
         torch.testing.assert_close(value, expected, rtol=1e-3, atol=atol)
 
 
+def test_single_precision_with_a_transform_that_has_seen_double() -> None:
+    model = make(dtype=torch.float)
+    expected = model.posterior(points(dtype=torch.float)).mean
+    model.train()
+    model.eval()
+    model.input_transform(points())
+    assert model.input_transform.coefficient.dtype == torch.double
+    mean = model.posterior(points(dtype=torch.float)).mean
+    assert mean.dtype == torch.float
+    torch.testing.assert_close(mean, expected)
+
+
 @pytest.mark.parametrize("n", [1, 2, 200])
 def test_any_number_of_data(n: int) -> None:
     assert_quick(make(n=n), rtol=1e-6)
