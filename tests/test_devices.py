@@ -26,9 +26,12 @@ from botorch_ubo import (
     ExpandingBounds,
     LowerConfidenceBound,
     UnboundedUpperConfidenceBound,
+    default_model,
     published_model,
 )
 from botorch_ubo.candidates import SearchSettings, maximize_acquisition
+from botorch_ubo.methods import get_method
+from botorch_ubo.models import fit_default_model
 from botorch_ubo.posterior import summarize_posterior
 from botorch_ubo.radius import theorem_radius
 from botorch_ubo.refinement import refine_in_balls
@@ -86,8 +89,13 @@ def matern_log(X: Tensor, Y: Tensor) -> SingleTaskGP:
     )
 
 
+def quick(X: Tensor, Y: Tensor) -> SingleTaskGP:
+    return default_model(X, Y, BOUNDS.to(X))
+
+
 MODELS: dict[str, Callable[[Tensor, Tensor], SingleTaskGP]] = {
     "rbf": rbf,
+    "quick": quick,
     "matern_log": matern_log,
     "published": published_model,
 }
@@ -150,13 +158,19 @@ class TestEqualToCpu:
 
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize(
-    ("name", "preset", "steps"),
-    [("rbf", "corrected", 2), ("matern_log", "corrected", 1), ("published", "as_published", 1)],
+    ("name", "method", "steps"),
+    [
+        ("rbf", "GPUCB-UBO", 2),
+        ("matern_log", "GPUCB-UBO", 1),
+        ("published", "GPUCB-UBO (as published)", 1),
+        ("quick", "EI-Roaming", 2),
+        ("matern_log", "EI-Roaming", 1),
+    ],
 )
-def test_loop_is_equal_to_the_cpus(name: str, preset: str, steps: int, device: str) -> None:
+def test_loop_is_equal_to_the_cpus(name: str, method: str, steps: int, device: str) -> None:
     """Boxes, beta and suggestions are the same."""
     boxes = {
-        at: getattr(ExpandingBounds, preset)(BOUNDS.to(at), trigger=Always(), **FAST)
+        at: get_method(method).build(BOUNDS.to(at), trigger=Always(), **FAST)
         for at in (device, "cpu")
     }
     for n in range(8, 8 + steps):
@@ -169,6 +183,20 @@ def test_loop_is_equal_to_the_cpus(name: str, preset: str, steps: int, device: s
     for step, expected in zip(boxes[device].trace, boxes["cpu"].trace, strict=True):
         assert step.beta == pytest.approx(expected.beta, rel=1e-8)
         assert step.epsilon == pytest.approx(expected.epsilon, rel=1e-8)
+
+
+@pytest.mark.parametrize("fixed", [False, True], ids=["inferred", "fixed"])
+@pytest.mark.parametrize("device", DEVICES)
+def test_default_fit_is_equal_to_the_cpus(device: str, fixed: bool) -> None:
+    models = []
+    for at in (device, "cpu"):
+        X = inputs().to(at)
+        Yvar = torch.full_like(objective(X), 0.01) if fixed else None
+        models.append(fit_default_model(X, objective(X), BOUNDS.to(at), Yvar))
+        posterior = models[-1].posterior(inputs(5).to(at).unsqueeze(-2))
+        assert_on(at, torch.double, posterior.mean, posterior.variance, *models[-1].parameters())
+    for value, expected in zip(models[0].parameters(), models[1].parameters(), strict=True):
+        torch.testing.assert_close(value.cpu(), expected, rtol=1e-8, atol=1e-12)
 
 
 @pytest.mark.parametrize("device", DEVICES)
@@ -226,6 +254,13 @@ class TestParts:
         context = box.context(model)
         assert_on(device, torch.double, context.X, context.lcb_at_data, box.suggest(model))
         assert_on(device, torch.double, *model.parameters())
+
+    def test_quick_model_moved_after_it_was_asked(self, device: str) -> None:
+        model, X = build("quick", "cpu"), inputs(5).unsqueeze(-2)
+        expected = model.posterior(X).mean.detach()
+        mean = model.to(device).posterior(X.to(device)).mean
+        assert_on(device, torch.double, mean)
+        torch.testing.assert_close(mean.detach().cpu(), expected, rtol=1e-8, atol=1e-8)
 
     def test_state_crosses_devices(self, device: str) -> None:
         """Saved on an accelerator, loaded on the CPU."""
