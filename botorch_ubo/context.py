@@ -278,8 +278,8 @@ class Context:
             posterior = self.model.posterior(
                 self.X.unsqueeze(-2), posterior_transform=self.settings.posterior_transform
             )
-            # The members of an ensemble are averaged.
-            return posterior.mean.reshape(-1, self.n).mean(dim=0)
+            # ``n x 1 x 1``, or ``n x S x 1 x 1`` of an ensemble, whose members are averaged.
+            return posterior.mean.reshape(self.n, -1).mean(dim=-1)
 
     @property
     def believed_best(self) -> int:

@@ -17,13 +17,13 @@ from typing import Any
 import torch
 from botorch.acquisition.acquisition import AcquisitionFunction
 from botorch.acquisition.analytic import _log_ei_helper
+from botorch.exceptions.errors import UnsupportedError
 from botorch.utils.transforms import t_batch_mode_transform
+from gpytorch.settings import min_variance
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from botorch_ubo.quick_gp import Prepared, QuickGP
-
-_MIN_VARIANCE = 1e-10  # of gpytorch in double precision, in units of the outcomes' variance
 
 
 class QuickLogExpectedImprovement(AcquisitionFunction):
@@ -35,6 +35,8 @@ class QuickLogExpectedImprovement(AcquisitionFunction):
         >>> optimize_acqf(acqf, bounds, q=1, num_restarts=10, raw_samples=512)
     """
 
+    _log = True
+
     def __init__(self, model: QuickGP, best_f: float | Tensor, maximize: bool = True) -> None:
         r"""Log expected improvement.
 
@@ -43,6 +45,13 @@ class QuickLogExpectedImprovement(AcquisitionFunction):
             best_f: The value to improve on, a scalar.
             maximize: If True, consider the problem a maximization problem.
         """
+        if not model.has_shortcut():
+            raise UnsupportedError(
+                "Expected a QuickGP of one output with a squared exponential kernel and a constant "
+                f"mean; got a kernel {type(model.covar_module).__name__}, a mean "
+                f"{type(model.mean_module).__name__} and {model.num_outputs} output(s). Use "
+                "BoTorch's LogExpectedImprovement."
+            )
         super().__init__(model)
         self.best_f = float(best_f)
         self.maximize = maximize
@@ -58,6 +67,8 @@ class QuickLogExpectedImprovement(AcquisitionFunction):
             A ``b``-dim tensor.
         """
         model: QuickGP = self.model  # type: ignore[assignment]  # it is one, see __init__
+        if model.training:  # as `posterior` does
+            model.eval()
         prepared = model.prepare()
         sign = 1.0 if self.maximize else -1.0
         points = X.squeeze(-2) if prepared.affine else model.transform_inputs(X).squeeze(-2)
@@ -68,7 +79,7 @@ class _LogImprovement(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, X: Tensor, p: Prepared, best_f: float, sign: float) -> Tensor:
         at = p.evaluate(X)
-        sigma = at.variance.clamp_min(_MIN_VARIANCE).sqrt()
+        sigma = at.variance.clamp_min(min_variance.value(X.dtype)).sqrt()
         u = sign * (at.mean - (best_f - p.Y_mean) / p.Y_scale) / sigma
         log_h = _log_ei_helper(u)
         if ctx.needs_input_grad[0]:

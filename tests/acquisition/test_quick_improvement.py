@@ -5,12 +5,15 @@ from __future__ import annotations
 import pytest
 import torch
 from botorch.acquisition import LogExpectedImprovement
+from botorch.exceptions.errors import UnsupportedError
 from botorch.models.transforms import Normalize
 from botorch.models.transforms.input import ChainedInputTransform, Log10
 from botorch.optim import optimize_acqf
+from gpytorch.kernels import MaternKernel
 
+from botorch_ubo.acquisition.feasibility import LogFeasibilityWeighted
 from botorch_ubo.acquisition.quick_improvement import QuickLogExpectedImprovement
-from botorch_ubo.models import fit_default_model
+from botorch_ubo.models import default_model, fit_default_model
 from botorch_ubo.quick_gp import QuickGP
 
 BOUNDS = torch.tensor([[0.0, 0.0, 1.0], [1.0, 2.0, 4.0]], dtype=torch.double)
@@ -87,3 +90,44 @@ def test_optimize_acqf_finds_the_same() -> None:
         )
     ]
     torch.testing.assert_close(found[0][1], found[1][1], rtol=1e-4, atol=1e-4)
+
+
+def test_its_values_are_logarithms() -> None:
+    """As BoTorch's: what weighs it by a chance of success adds the logarithm of that chance."""
+    X, Y = make_data(0)
+    acqf = QuickLogExpectedImprovement(fit_default_model(X, Y, BOUNDS), Y.max())
+    x = (X[:3] + 0.2).unsqueeze(-2)
+    weighted = LogFeasibilityWeighted(acqf, X, X[:2] + 0.5, torch.ones(3).double())
+    expected = acqf(x) + weighted.log_chance(x.squeeze(-2))
+    torch.testing.assert_close(weighted(x), expected)
+
+
+def test_single_precision_at_data_with_replicates() -> None:
+    """The variance there is rounding; its floor is that of the model, 1e-6 of the outcomes'."""
+    X, Y = make_data(1)
+    X, Y = X[:3].repeat(40, 1), Y[:3].repeat(40, 1)
+    model = default_model(X, Y, BOUNDS, torch.zeros_like(Y)).float().eval()
+    x = X[:3].float().unsqueeze(-2)
+    # With nothing to gain or lose, EI is sigma phi(0).
+    expected = (model.prepare().Y_scale * 1e-3 / (2 * torch.pi) ** 0.5).log()
+    for i, mean in enumerate(model.posterior(x).mean.flatten()):
+        value = QuickLogExpectedImprovement(model, mean)(x[i : i + 1])
+        torch.testing.assert_close(value[0], expected, rtol=0, atol=0.5)
+
+
+def test_model_with_another_kernel_is_refused() -> None:
+    X, Y = make_data(0)
+    model = QuickGP(X, Y, covar_module=MaternKernel(ard_num_dims=3)).eval()
+    with pytest.raises(UnsupportedError, match="MaternKernel"):
+        QuickLogExpectedImprovement(model, Y.max())
+
+
+def test_model_in_training_mode_is_put_in_evaluation_mode() -> None:
+    X, Y = make_data(0)
+    model = fit_default_model(X, Y, BOUNDS)
+    acqf = QuickLogExpectedImprovement(model, Y.max())
+    x = (X[:3] + 0.2).unsqueeze(-2)
+    expected = acqf(x)
+    model.train()
+    assert torch.equal(acqf(x), expected)
+    assert not model.training
