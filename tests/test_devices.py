@@ -337,10 +337,10 @@ class _SinglePrecision(TorchFunctionMode):
 
 
 @pytest.mark.parametrize("name", sorted(MODELS))
-@pytest.mark.parametrize("preset", ["corrected", "as_published"])
-def test_a_double_run_makes_no_single_precision_tensor(name: str, preset: str) -> None:
+@pytest.mark.parametrize("method", ["EI-Roaming", "GPUCB-UBO", "GPUCB-UBO (as published)"])
+def test_a_double_run_makes_no_single_precision_tensor(name: str, method: str) -> None:
     """`torch.tensor(0.2)` and the like would lose half of the digits on their way to double."""
-    box = getattr(ExpandingBounds, preset)(BOUNDS, trigger=Always(), **FAST)
+    box = get_method(method).build(BOUNDS, trigger=Always(), **FAST)
     with _SinglePrecision() as guard:
         for n in (8, 9):
             model = build(name, "cpu", n=n)
