@@ -18,6 +18,12 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt
 NOTEBOOKS = $(sort $(wildcard tutorials/*.ipynb))
 
+# What a user may want to read beside the names in `botorch_ubo` itself.
+PARTS = beta boxes context factories kernel_reach methods models plotting posterior radius testing triggers
+SOURCES = $(wildcard botorch_ubo/acquisition/[a-z]*.py botorch_ubo/strategies/[a-z]*.py)
+MODULES = botorch_ubo $(PARTS:%=botorch_ubo.%) botorch_ubo.acquisition botorch_ubo.strategies \
+	$(subst /,.,$(basename $(sort $(SOURCES))))
+
 # One environment, three sizes; each stamp says that its extras are installed.
 DEMO := $(VENV)/.installed-demo
 CHECK := $(VENV)/.installed-check
@@ -49,7 +55,7 @@ tutorials: $(ALL)
 	done
 
 docs: $(ALL)
-	$(BIN)/pdoc --docformat google --math -o build/docs botorch_ubo
+	$(BIN)/pdoc --docformat google --math -o build/docs $(MODULES)
 
 clean:
 	rm -rf build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

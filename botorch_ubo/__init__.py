@@ -1,4 +1,20 @@
-"""Bayesian optimisation in BoTorch when nobody knows the right bounds."""
+"""Bayesian optimisation in BoTorch when nobody knows the right bounds.
+
+Start with :func:`minimize` for a function and a guess, :class:`UnboundedOptimizer` for experiments
+that are asked for and told, or :class:`ExpandingBounds` in a loop of your own. Beside the names
+below there are
+
+* :mod:`botorch_ubo.methods`, all methods by name, and :mod:`botorch_ubo.strategies`, where each of
+  them moves the box;
+* :mod:`botorch_ubo.models`, :mod:`botorch_ubo.acquisition` and :mod:`botorch_ubo.factories`, what
+  they model and maximise;
+* :mod:`botorch_ubo.plotting`, figures of a run;
+* :mod:`botorch_ubo.triggers`, :mod:`botorch_ubo.beta`, :mod:`botorch_ubo.context` and
+  :mod:`botorch_ubo.boxes`, the parts of a method, and :mod:`botorch_ubo.testing`, a conformance
+  suite for your own;
+* :mod:`botorch_ubo.posterior`, :mod:`botorch_ubo.radius` and :mod:`botorch_ubo.kernel_reach`, the
+  mathematics of Theorem 4.1.
+"""
 
 import logging
 

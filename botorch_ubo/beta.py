@@ -3,8 +3,8 @@ r"""Schedules of the exploration parameter: ``beta_t`` of Theorem 5.1, restarted
 With ``w_j`` the box's sides, ``s_j`` the standard deviation of the partial derivatives in units
 of the observed outcomes' standard deviation, and ``b_j = sqrt(2) s_j``, ``a = 1``,
 
-    ``beta_t = 2 log(2 pi^2 t^2 / (3 delta))
-    + 2 sum_j log max(1, d t^2 b_j w_j sqrt(log(4 d a / delta)))``.
+``beta_t = 2 log(2 pi^2 t^2 / (3 delta)) +
+2 sum_j log max(1, d t^2 b_j w_j sqrt(log(4 d a / delta)))``.
 
 This is Theorem 5.1 with the grid argument done per dimension, for boxes and length-scales that
 differ between dimensions; ``max(1, .)`` because a grid has at least one point per dimension.
@@ -107,7 +107,7 @@ class PublishedBeta(BetaSchedule):
 
 @dataclass(frozen=True)
 class HyperharmonicBeta(BetaSchedule):
-    r"""``beta_t`` of HuBO [TranThe2020]_, for a box that moves at every step.
+    r"""``beta_t`` of HuBO [TranThe2020], for a box that moves at every step.
 
     ``2 log(4 pi_t / delta) + 4 sum_j log max(1, d t b_j w_j sqrt(log(4 d a / delta)))`` with
     ``pi_t = pi^2 t^2 / 6``, times ``scale``. Here ``t`` counts from the start of the run, not from
@@ -117,10 +117,9 @@ class HyperharmonicBeta(BetaSchedule):
     comparison with the other upper confidence bounds fair.
 
     References:
-    .. [TranThe2020]
-        H. Tran-The, S. Gupta, S. Rana, H. Ha, and S. Venkatesh. Sub-linear Regret Bounds for
-        Bayesian Optimisation in Unknown Search Spaces. Advances in Neural Information Processing
-        Systems 33, 2020.
+        [TranThe2020] H. Tran-The, S. Gupta, S. Rana, H. Ha, and S. Venkatesh. Sub-linear Regret
+        Bounds for Bayesian Optimisation in Unknown Search Spaces. Advances in Neural Information
+        Processing Systems 33, 2020.
     """
 
     delta: float = 0.1

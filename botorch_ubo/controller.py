@@ -65,14 +65,15 @@ EPSILON_UNITS = ("std", "range", "raw")
 class ExpandingBounds:
     r"""A box that grows from the posterior of each new model, in place of fixed bounds.
 
-    By default this is GPUCB-UBO, corrected: the box of Theorem 4.1, the regret-bound trigger,
-    ``beta_t`` of Theorem 5.1 scaled by 1/5, and the refinement of appendix B.
+    By default this is EI-Roaming: log expected improvement in a box that follows the incumbent,
+    grows slowly where it is and fast where it is led (:mod:`botorch_ubo.strategies.roaming`).
+    :meth:`corrected` is GPUCB-UBO, the paper's method, and :meth:`as_published` the same with its
+    published constants. Any GP that :func:`botorch_ubo.posterior.check_model` accepts will do.
 
     Example:
         >>> box = ExpandingBounds(initial_bounds)
         >>> for _ in range(budget):
-        >>>     model = SingleTaskGP(X, Y, input_transform=Normalize(d, bounds=initial_bounds))
-        >>>     fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
+        >>>     model = fit_default_model(X, Y, initial_bounds)
         >>>     x = box.suggest(model)
         >>>     X, Y = torch.cat([X, x]), torch.cat([Y, f(x)])
     """

@@ -3,8 +3,8 @@ r"""Hyper-parameters of a :class:`QuickGP`: the maximum ``fit_gpytorch_mll`` loo
 The logarithm of the posterior density of length-scales, output scale and noise is, up to a
 constant,
 
-    ``-1/2 (y - c)' C^{-1} (y - c) - 1/2 log det C + log p(l) + log p(s) + log p(noise)``,
-    ``C = s R(l) + noise I``,
+``-1/2 (y - c)' C^{-1} (y - c) - 1/2 log det C + log p(l) + log p(s) + log p(noise)``,
+``C = s R(l) + noise I``,
 
 with ``c = 1' C^{-1} y / 1' C^{-1} 1``, its maximiser, put in for the mean. In logarithms of the
 parameters the gradient is ``1/2 tr((a a' - C^{-1}) dC)`` with ``a = C^{-1} (y - c)`` (Rasmussen and

@@ -1,9 +1,9 @@
 r"""Confidence bounds for search spaces without a boundary.
 
 References:
-.. [Ha2019]
-    H. Ha, S. Rana, S. Gupta, T. Nguyen, H. Tran-The, and S. Venkatesh. Bayesian Optimization
-    with Unknown Search Space. Advances in Neural Information Processing Systems 32, 2019.
+    [Ha2019] H. Ha, S. Rana, S. Gupta, T. Nguyen, H. Tran-The, and S. Venkatesh. Bayesian
+    Optimization with Unknown Search Space. Advances in Neural Information Processing Systems 32,
+    2019.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from botorch_ubo.posterior import PosteriorSummary, summarize_posterior
 
 
 class UnboundedUpperConfidenceBound(UpperConfidenceBound):
-    r"""Upper confidence bound that knows its limit at infinity [Ha2019]_.
+    r"""Upper confidence bound that knows its limit at infinity [Ha2019].
 
     ``UCB(x) = mu(x) + sqrt(beta) * sigma(x)``. Far from all data it tends to
     ``c + sqrt(beta) * theta`` (Proposition 4.1), with ``c`` the prior mean and ``theta`` the prior

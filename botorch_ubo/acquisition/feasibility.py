@@ -3,19 +3,18 @@ r"""Keep away from where evaluations failed: an acquisition function times a cha
 The chance is the share of successes among the evaluations around a point, weighted by inverse
 distance (Shepard's interpolation of "it worked" and "it did not"),
 
-    ``p(x) = sum_{s worked} |x - s|^-(d+1) / sum_{e any} |x - e|^-(d+1)``,
+``p(x) = sum_{s worked} |x - s|^-(d+1) / sum_{e any} |x - e|^-(d+1)``,
 
 with distances in length-scales. It is 0 at a failure, 1 at a success, and the share of all
 successes far away from both. It has no scale of its own, so that the edge of what works is
 approached by something like bisection, however wide the box. Failures stay out of the model: they
 bring no information on values, and unlike pending points no outcome to count on.
 
-Weighting expected improvement by a chance of feasibility goes back to [Schonlau1998]_.
+Weighting expected improvement by a chance of feasibility goes back to [Schonlau1998].
 
 References:
-.. [Schonlau1998]
-    M. Schonlau, W. J. Welch, and D. R. Jones. Global versus local search in constrained
-    optimization of computer models. IMS Lecture Notes 34, 1998.
+    [Schonlau1998] M. Schonlau, W. J. Welch, and D. R. Jones. Global versus local search in
+    constrained optimization of computer models. IMS Lecture Notes 34, 1998.
 """
 
 from __future__ import annotations

@@ -1,13 +1,12 @@
-r"""Penalties on distance from where the user looked first [Shahriari2016]_.
+r"""Penalties on distance from where the user looked first [Shahriari2016].
 
 A penalty is zero near a centre, grows without bound, and knows a box around each of its level
 sets: beyond it, a penalised acquisition function need not be searched.
 
 References:
-.. [Shahriari2016]
-    B. Shahriari, A. Bouchard-Cote, and N. de Freitas. Unbounded Bayesian Optimization via
-    Regularization. Proceedings of the 19th International Conference on Artificial Intelligence
-    and Statistics, PMLR 51, 2016.
+    [Shahriari2016] B. Shahriari, A. Bouchard-Cote, and N. de Freitas. Unbounded Bayesian
+    Optimization via Regularization. Proceedings of the 19th International Conference on Artificial
+    Intelligence and Statistics, PMLR 51, 2016.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ class Penalty(Module, ABC):
     @classmethod
     @abstractmethod
     def from_bounds(cls, bounds: Tensor) -> Self:
-        """The penalty that [Ha2019]_ derives from a ``2 x d`` box, the user's first one."""
+        """The penalty that [Ha2019] derives from a ``2 x d`` box, the user's first one."""
 
     @abstractmethod
     def forward(self, X: Tensor) -> Tensor:
@@ -103,7 +102,7 @@ class HingeQuadraticPenalty(Penalty):
             center: A ``d``-dim tensor, the centre of the ball without penalty.
             radius: The radius of that ball.
             width: Distance from the ball at which the penalty is one, in radii (``beta`` in
-                [Shahriari2016]_).
+                [Shahriari2016]).
         """
         super().__init__()
         radius = torch.as_tensor(radius).to(center)

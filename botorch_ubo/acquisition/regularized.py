@@ -1,14 +1,13 @@
 r"""Log expected improvement that pays for distance: EI-H and EI-Q in their log form.
 
 References:
-.. [Shahriari2016]
-    B. Shahriari, A. Bouchard-Cote, and N. de Freitas. Unbounded Bayesian Optimization via
-    Regularization. Proceedings of the 19th International Conference on Artificial Intelligence
-    and Statistics, PMLR 51, 2016.
-.. [Ament2023logei]
-    S. Ament, S. Daulton, D. Eriksson, M. Balandat, and E. Bakshy. Unexpected Improvements to
-    Expected Improvement for Bayesian Optimization. Advances in Neural Information Processing
-    Systems 36, 2023.
+    [Shahriari2016] B. Shahriari, A. Bouchard-Cote, and N. de Freitas. Unbounded Bayesian
+    Optimization via Regularization. Proceedings of the 19th International Conference on Artificial
+    Intelligence and Statistics, PMLR 51, 2016.
+
+    [Ament2023logei] S. Ament, S. Daulton, D. Eriksson, M. Balandat, and E. Bakshy. Unexpected
+    Improvements to Expected Improvement for Bayesian Optimization. Advances in Neural Information
+    Processing Systems 36, 2023.
 """
 
 from __future__ import annotations
@@ -36,13 +35,13 @@ VARIANTS = ("target", "prior_mean")
 
 
 class LogRegularizedExpectedImprovement(AnalyticAcquisitionFunction):
-    r"""Logarithm of expected improvement under a penalty on distance [Shahriari2016]_.
+    r"""Logarithm of expected improvement under a penalty on distance [Shahriari2016].
 
     ``LogREI(x) = log(E(max(f(x) - best_f - scale * xi(x), 0)))``, computed as in
-    [Ament2023logei]_: plain EI underflows where the penalty is large. The penalty ``xi`` acts in
+    [Ament2023logei]: plain EI underflows where the penalty is large. The penalty ``xi`` acts in
     the model's input space (after its ``input_transform``) and is in units of ``scale``, by
     default the standard deviation of the observed outcomes. With ``variant="target"``, that of
-    the experiments in [Ha2019]_, the penalty raises the target everywhere; with ``"prior_mean"``
+    the experiments in [Ha2019], the penalty raises the target everywhere; with ``"prior_mean"``
     the prior mean is ``-scale * xi(x)`` instead, and data override it where they are.
 
     Example:

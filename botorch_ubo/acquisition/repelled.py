@@ -1,9 +1,8 @@
 r"""Pending points for acquisition functions that propose one point at a time.
 
 References:
-.. [Gonzalez2016]
-    J. Gonzalez, Z. Dai, P. Hennig, and N. Lawrence. Batch Bayesian Optimization via Local
-    Penalization. AISTATS 2016.
+    [Gonzalez2016] J. Gonzalez, Z. Dai, P. Hennig, and N. Lawrence. Batch Bayesian Optimization via
+    Local Penalization. AISTATS 2016.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ class LogRepelledAcquisition(AcquisitionFunction):
     r"""A logarithmic acquisition function that keeps away from pending points.
 
     ``log a(x) + sum_p log(1 - rho(x, p)^2)``, in the manner of local penalisation
-    [Gonzalez2016]_. The factor ``1 - rho^2`` is the share of the prior variance that an exact
+    [Gonzalez2016]. The factor ``1 - rho^2`` is the share of the prior variance that an exact
     observation at ``p`` would leave at ``x``: zero at ``p``, one beyond the kernel's reach. It
     serves functions that have no Monte Carlo form; where BoTorch has one, use that.
 

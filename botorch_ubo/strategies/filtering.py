@@ -1,4 +1,4 @@
-r"""FBO: expand with the remaining budget, keep only where the optimum can still be [Nguyen2017]_.
+r"""FBO: expand with the remaining budget, keep only where the optimum can still be [Nguyen2017].
 
 With ``X`` the smallest box around the first one and all data, ``t`` observations of a budget
 ``T``, each step
@@ -11,9 +11,8 @@ NOTE: The authors' code moves each *face* by ``p - 1`` sides, so that sides grow
 volume is meant to grow by ``T/t``, so here sides are multiplied by ``p``.
 
 References:
-.. [Nguyen2017]
-    V. Nguyen, S. Gupta, S. Rana, C. Li, and S. Venkatesh. Bayesian Optimization in Weakly
-    Specified Search Space. IEEE International Conference on Data Mining, 2017.
+    [Nguyen2017] V. Nguyen, S. Gupta, S. Rana, C. Li, and S. Venkatesh. Bayesian Optimization in
+    Weakly Specified Search Space. IEEE International Conference on Data Mining, 2017.
 """
 
 from __future__ import annotations

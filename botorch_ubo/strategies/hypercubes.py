@@ -1,4 +1,4 @@
-r"""HD-HuBO: of HuBO's box, search only a few small cubes at random places [TranThe2020]_.
+r"""HD-HuBO: of HuBO's box, search only a few small cubes at random places [TranThe2020].
 
 For many dimensions, where the acquisition function cannot be maximised in the whole box. The
 cubes grow in number, ``ceil(N_0 t^lambda)``, not in size.
@@ -23,7 +23,7 @@ from botorch_ubo.strategies.hyperharmonic import HyperharmonicBox
 class HypercubeBoxes(HyperharmonicBox):
     r"""Cubes drawn anew at each step, uniformly from HuBO's box.
 
-    The defaults are those recalled, not quoted, of the experiments in [TranThe2020]_.
+    The defaults are those recalled, not quoted, of the experiments in [TranThe2020].
 
     Args:
         alpha: See :class:`HyperharmonicBox`.

@@ -1,4 +1,4 @@
-r"""HuBO: a box that grows like a hyperharmonic series and follows the incumbent [TranThe2020]_.
+r"""HuBO: a box that grows like a hyperharmonic series and follows the incumbent [TranThe2020].
 
 At step ``t`` each side is ``side_0 (1 + sum_{j <= t} j^alpha)``, and the centre is the point of a
 fixed bounded set closest to the best observation. For ``alpha >= -1`` the sides tend to infinity,
@@ -6,10 +6,9 @@ so every point is in the box from some step on; for ``alpha = -1`` they do so as
 ``log t``, which is what makes the cumulative regret sub-linear.
 
 References:
-.. [TranThe2020]
-    H. Tran-The, S. Gupta, S. Rana, H. Ha, and S. Venkatesh. Sub-linear Regret Bounds for Bayesian
-    Optimisation in Unknown Search Spaces. Advances in Neural Information Processing Systems 33,
-    2020.
+    [TranThe2020] H. Tran-The, S. Gupta, S. Rana, H. Ha, and S. Venkatesh. Sub-linear Regret Bounds
+    for Bayesian Optimisation in Unknown Search Spaces. Advances in Neural Information Processing
+    Systems 33, 2020.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@ r"""EI-UBO: Theorem 4.1's box for expected improvement.
 ``EI = sigma h((mu - best) / sigma)`` has ``|dEI/dmu| = Phi <= 1`` and
 ``|dEI/dsigma| = phi <= 1/sqrt(2 pi)``, so far from the data
 
-    ``|EI(x) - EI(inf)| <= S gamma + (theta - sqrt(theta^2 - n lambda_max gamma^2)) / sqrt(2 pi)``,
+``|EI(x) - EI(inf)| <= S gamma + (theta - sqrt(theta^2 - n lambda_max gamma^2)) / sqrt(2 pi)``,
 
 which is the bound of Theorem 4.1 with ``sqrt(beta) = 1/sqrt(2 pi)``. EI, like UCB, has a positive
 limit at infinity and needs a box.

@@ -3,13 +3,13 @@ r"""The default: near as careful as HuBO, far as quick as the logarithm of the d
 The box surrounds the incumbent, the evaluated point with the best posterior mean. On either side
 of every dimension it reaches
 
-    ``max(h_t, min(r, max(beyond, behind)))``
+``max(h_t, min(r, max(beyond, behind)))``
 
 from it, where
 
 * ``h_t`` is half the side of HuBO's box, ``side_0 (1 + sum_{j <= t} 1/j) / 2``: the box tends to
   all of space, as slowly as still leaves sub-linear regret, so a search that need not travel is
-  not disturbed [TranThe2020]_;
+  not disturbed [TranThe2020];
 * ``beyond`` is how far data lie beyond the incumbent on this side: what was looked at stays in
   the box;
 * ``behind`` is how far they lie behind it. An incumbent at the edge of the data, the sign that

@@ -1,16 +1,16 @@
 r"""TuRBO-1 without the clamp: a trust region around the incumbent that may leave the first box.
 
 The length, in sides of the first box, doubles after successes in a row and halves after failures
-in a row [Eriksson2019]_. It is a fold over the observations, so the strategy needs no memory.
+in a row [Eriksson2019]. It is a fold over the observations, so the strategy needs no memory.
 
 NOTE: Differences from the reference implementation, for a space without bounds: nothing is
 clipped to the first box; the length may grow to 16 sides, not 1.6, and doubles after 2 successes,
 not 3; a collapsed region starts again at the incumbent, not in the first box, and keeps its data.
 
 References:
-.. [Eriksson2019]
-    D. Eriksson, M. Pearce, J. R. Gardner, R. Turner, and M. Poloczek. Scalable Global Optimization
-    via Local Bayesian Optimization. Advances in Neural Information Processing Systems 32, 2019.
+    [Eriksson2019] D. Eriksson, M. Pearce, J. R. Gardner, R. Turner, and M. Poloczek. Scalable
+    Global Optimization via Local Bayesian Optimization. Advances in Neural Information Processing
+    Systems 32, 2019.
 """
 
 from __future__ import annotations

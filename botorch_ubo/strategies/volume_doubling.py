@@ -1,16 +1,16 @@
-r"""Volume doubling: the baseline of [Shahriari2016]_, as [Ha2019]_ ran it.
+r"""Volume doubling: the baseline of [Shahriari2016], as [Ha2019] ran it.
 
 Every ``3 d`` evaluations the *volume* of the box is multiplied by 2 about its centre, so each side
 by ``2^(1/d)``. When is the trigger's business: ``EveryEvaluations(3, times_dimension=True)``.
 
 References:
-.. [Shahriari2016]
-    B. Shahriari, A. Bouchard-Cote, and N. de Freitas. Unbounded Bayesian Optimization via
-    Regularization. Proceedings of the 19th International Conference on Artificial Intelligence
-    and Statistics, PMLR 51, 2016.
-.. [Ha2019]
-    H. Ha, S. Rana, S. Gupta, T. Nguyen, H. Tran-The, and S. Venkatesh. Bayesian Optimization
-    with Unknown Search Space. Advances in Neural Information Processing Systems 32, 2019.
+    [Shahriari2016] B. Shahriari, A. Bouchard-Cote, and N. de Freitas. Unbounded Bayesian
+    Optimization via Regularization. Proceedings of the 19th International Conference on Artificial
+    Intelligence and Statistics, PMLR 51, 2016.
+
+    [Ha2019] H. Ha, S. Rana, S. Gupta, T. Nguyen, H. Tran-The, and S. Venkatesh. Bayesian
+    Optimization with Unknown Search Space. Advances in Neural Information Processing Systems 32,
+    2019.
 """
 
 from __future__ import annotations
