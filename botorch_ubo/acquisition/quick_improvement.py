@@ -3,7 +3,7 @@ r"""Log expected improvement of a :class:`QuickGP`, with its gradient written ou
 With ``u = (mu - best_f) / sigma`` and ``EI = sigma h(u)``, ``h(u) = phi(u) + u Phi(u)``, the
 derivatives are ``dEI/dmu = Phi(u)`` and ``dEI/dsigma = phi(u)``, so
 
-    ``d log EI = (Phi(u) dmu + phi(u) dsigma) / (sigma h(u))``,
+``d log EI = (Phi(u) dmu + phi(u) dsigma) / (sigma h(u))``,
 
 and those of mean and variance are products of the kernel with ``z`` and ``C^{-1} k``. The value is
 BoTorch's ``LogExpectedImprovement``, at a fraction of its cost for small data.
