@@ -29,6 +29,7 @@ from botorch_ubo.seeding import seeded
 _OPTIONS: dict[str, bool | float | int | str] = {"factr": 1e-6 / 2.22e-16}
 _MAX_SEARCHED = 5  # boxes of a union that are worth a local search
 _SEPARATION = 0.2  # length-scales between two starts: closer ones climb the same hill
+_PLAIN_SIDES = (1e-4, 1e4)  # with which L-BFGS-B gets along: see `_Rescaled`
 
 
 @dataclass(frozen=True)
@@ -124,19 +125,49 @@ def _maximize_one(
             # the search, and the best of all restarts is returned.
             warnings.filterwarnings("ignore", "Optimization failed in", RuntimeWarning)
             starts = draw_starts(acq_function, box, neighborhood, seed + 7919 * i, share)
+            scaled = _Rescaled(acq_function, box)
             X, value = optimize_acqf(
-                acq_function,
-                bounds=box,
+                scaled if scaled.needed else acq_function,
+                bounds=scaled.from_raw(box),
                 q=1,
                 num_restarts=starts.shape[0],
-                batch_initial_conditions=starts,
+                batch_initial_conditions=scaled.from_raw(starts),
                 options=_OPTIONS if share.options is None else share.options,
             )
         assert value is not None  # it is for `return_acq_values=True`, the default
         if best is None or value > best[1]:
-            best = clip(X.detach(), box), value.detach()
+            best = clip(scaled.to_raw(X.detach()), box), value.detach()
     assert best is not None
     return best
+
+
+class _Rescaled(AcquisitionFunction):
+    """An acquisition function whose inputs are counted in sides where those are very long or short.
+
+    L-BFGS-B starts with a step of length one and ends at a gradient of 1e-5, in whatever units. In
+    a box of pascals or of farads that is no search at all.
+    """
+
+    def __init__(self, acq_function: AcquisitionFunction, box: Tensor) -> None:
+        super().__init__(acq_function.model)
+        self.acq_function = acq_function
+        sides = box[1] - box[0]
+        plain = (sides >= _PLAIN_SIDES[0]) & (sides <= _PLAIN_SIDES[1])
+        self.needed = not bool(plain.all())
+        self.origin = torch.where(plain, 0.0, box[0])
+        self.unit = torch.where(plain, 1.0, sides)
+
+    def from_raw(self, X: Tensor) -> Tensor:
+        """Map inputs in raw units to those in sides."""
+        return (X - self.origin) / self.unit
+
+    def to_raw(self, X: Tensor) -> Tensor:
+        """The inverse of :meth:`from_raw`."""
+        return self.origin + X * self.unit
+
+    def forward(self, X: Tensor) -> Tensor:
+        """The acquisition value."""
+        return self.acq_function(self.to_raw(X))
 
 
 def _most_promising(

@@ -67,6 +67,7 @@ def default_model(X: Tensor, Y: Tensor, bounds: Tensor, Yvar: Tensor | None = No
         Yvar,
         likelihood=likelihood,
         covar_module=kernel,
+        outcome_transform=Standardize(1, min_stdv=_min_std(Y)),
         input_transform=Normalize(d, bounds=scale_about_center(bounds.to(X), _SIDES_PER_UNIT)),
     ).to(X)
 
@@ -178,11 +179,20 @@ def published_model(X: Tensor, Y: Tensor) -> SingleTaskGP:
         train_Yvar=torch.full_like(Y, _MIN_NOISE * _scale(Y)),
         covar_module=kernel,
         mean_module=ZeroMean(),
-        outcome_transform=Standardize(1),
+        outcome_transform=Standardize(1, min_stdv=_min_std(Y)),
     )
 
 
 def _scale(Y: Tensor) -> float:
     """The variance by which ``Standardize`` divides: 1 for outcomes that do not vary."""
     variance = float(Y.var()) if len(Y) > 1 else 1.0
-    return variance if variance >= 1e-16 else 1.0
+    return variance if variance >= _min_std(Y) ** 2 else 1.0
+
+
+def _min_std(Y: Tensor) -> float:
+    """Standard deviation below which outcomes are taken not to vary: BoTorch's, 1e-8, or rounding.
+
+    Losses in joules may be small; a model that takes them for zeros would search at random.
+    """
+    rounding = 1e4 * torch.finfo(Y.dtype).eps * float(Y.abs().max())
+    return max(min(1e-8, rounding), torch.finfo(Y.dtype).tiny ** 0.5)

@@ -22,12 +22,14 @@ from botorch.utils.sampling import draw_sobol_samples
 from gpytorch.mlls import ExactMarginalLogLikelihood
 from torch import Tensor
 
+from botorch_ubo.acquisition.quick_improvement import QuickLogExpectedImprovement
 from botorch_ubo.candidates import (
     Neighborhood,
     SearchSettings,
     draw_starts,
     maximize_acquisition,
 )
+from botorch_ubo.models import fit_default_model
 from botorch_ubo.posterior import summarize_posterior
 from botorch_ubo.radius import theorem_radius
 from tests.helpers import tensor
@@ -303,3 +305,17 @@ def test_options_reach_the_optimiser() -> None:
         maximize_acquisition(ucb(model), cube(3, 5.0), neighborhood(model), settings=settings)
     assert spy.call_args.kwargs["options"] == {"maxiter": 1}
     assert spy.call_args.kwargs["num_restarts"] == 4
+
+
+@pytest.mark.parametrize("unit", [1e-12, 1e-6, 1e6, 1e12])
+def test_units_of_the_inputs_do_not_matter(unit: float) -> None:
+    bounds = cube(2, 1.0)
+    X = draw_sobol_samples(bounds, 8, 1, seed=0).squeeze(-2)
+    Y = -(X - 1.2).square().sum(dim=-1, keepdim=True)
+    found = []
+    for side in (1.0, unit):
+        model = fit_default_model(side * X, Y, side * bounds)
+        acqf = QuickLogExpectedImprovement(model, Y.max())
+        found.append(maximize_acquisition(acqf, side * cube(2, 3.0), neighborhood(model)))
+    torch.testing.assert_close(found[1][0] / unit, found[0][0], rtol=0, atol=0.02)
+    torch.testing.assert_close(found[1][1], found[0][1], rtol=0, atol=1e-3)

@@ -243,6 +243,26 @@ class TestFitDefaultModel:
         assert errors[0] < 0.2 < 1e3 < errors[1]
 
 
+@pytest.mark.parametrize("fixed", [False, True])
+@pytest.mark.parametrize("unit", [1e-12, 1e-100, 1e12])
+def test_unit_of_the_outcomes_does_not_matter(unit: float, fixed: bool) -> None:
+    X, Yvar = spread(5), torch.zeros_like(VALUES) if fixed else None
+    models = [fit_default_model(X, scale * VALUES, BOX, Yvar) for scale in (1.0, unit)]
+    means = [model.posterior(X.unsqueeze(-2)).mean.squeeze(-1) for model in models]
+    torch.testing.assert_close(means[1] / unit, means[0], rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("dtype", [torch.float, torch.double])
+@pytest.mark.parametrize("value", [0.0, 0.1, 1e-12, -1e12])
+def test_outcomes_that_do_not_vary(value: float, dtype: torch.dtype) -> None:
+    X, Y = spread(5).to(dtype), torch.full((5, 1), value, dtype=dtype)
+    for Yvar in (None, torch.zeros_like(Y)):
+        model = fit_default_model(X, Y, BOX, Yvar)
+        assert float(model.outcome_transform.stdvs) == 1.0
+        mean = model.posterior(X.unsqueeze(-2)).mean.squeeze(-1)
+        torch.testing.assert_close(mean, Y)
+
+
 def test_published_model_is_a_plain_one() -> None:
     model = published_model(spread(5), VALUES)
     assert type(model) is SingleTaskGP
