@@ -37,6 +37,8 @@ from botorch_ubo.strategies.hyperharmonic import hyperharmonic_factor
 from botorch_ubo.strategies.improvement import IMPROVEMENT_BETA
 from botorch_ubo.strategies.theorem import radius_details
 
+_MAX_DOUBLINGS = 52  # then the digits of a double no longer tell points of the first box apart
+
 
 @dataclass(frozen=True)
 class RoamingBox(Strategy):
@@ -54,7 +56,7 @@ class RoamingBox(Strategy):
         first = context.to_model(context.state.initial_bounds)
         least = hyperharmonic_factor(context.t, -1.0) / 2 * (first[1] - first[0])
         if context.stalled == context.t - 1:
-            least = least * 2 ** (context.stalled / summary.d)
+            least = least * 2 ** min(context.stalled / summary.d, _MAX_DOUBLINGS)
         reach = torch.maximum(least, torch.minimum(radius.half_widths, extent))
         box = torch.stack([center - reach, center + reach])
         return Proposal(

@@ -1,140 +1,118 @@
-import math
-
 import pytest
 import torch
-from botorch.models import SingleTaskGP
-from gpytorch.kernels import RBFKernel
-from gpytorch.means import ZeroMean
+from botorch.models.transforms import Normalize
+from botorch.models.transforms.input import ChainedInputTransform, Log10
 
-from botorch_ubo.methods import get_method
-from botorch_ubo.strategies.roaming import RoamingBox
+from botorch_ubo import ExpandingBounds
+from botorch_ubo.methods import DEFAULT_METHOD, get_method
+from botorch_ubo.models import default_model
+from botorch_ubo.quick_gp import QuickGP
+from botorch_ubo.strategies.hyperharmonic import hyperharmonic_factor
 from botorch_ubo.testing import StrategyConformance
-from tests.helpers import tensor
-from tests.strategies.helpers import NOISE, rbf_model, unit_box
-
-EPSILON = 0.05
+from tests.strategies.helpers import feed, random_data, rbf_model, unit_box
 
 
 class TestConformance(StrategyConformance):
     def make(self, bounds, **kwargs):
-        return get_method("EI-Roaming").build(bounds, **kwargs)
+        return get_method(DEFAULT_METHOD).build(bounds, **kwargs)
 
 
-def make(d=2, **kwargs):
-    kwargs = {"epsilon": EPSILON, "epsilon_unit": "raw", "max_growth": math.inf, **kwargs}
-    return get_method("EI-Roaming").build(unit_box(d), **kwargs)
+def climb(n, step=1.0, d=2):
+    """Points on the diagonal, each better than those before by more than is notable."""
+    X = step * torch.arange(n, dtype=torch.double).unsqueeze(-1).expand(n, d)
+    return X, torch.arange(n, dtype=torch.double)
 
 
-def values(*numbers):
-    return torch.tensor(numbers, dtype=torch.double)
+def reach(box):
+    return box.history[-1].details["reach"]
 
 
-def approximately(*rows):
-    return [pytest.approx(row, abs=1e-6) for row in rows]
+def test_grows_like_hubo_around_an_incumbent_amid_the_data():
+    X, Y = random_data(10)
+    Y[4:] = 0.5  # of no use
+    X[4], Y[4] = torch.tensor([0.5, 0.5]), 2.0  # the best, and more than is notable
+    box = ExpandingBounds(unit_box())
+    feed(box, X, Y, start=4)
+    for t, record in enumerate(box.history[1:], start=2):
+        assert record.details["reach"] == pytest.approx([hyperharmonic_factor(t, -1.0) / 2] * 2)
+        assert torch.tensor(record.new_bounds).mean(dim=0).tolist() == pytest.approx([0.5, 0.5])
 
 
-def test_first_step_reaches_one_side_from_the_incumbent():
-    # 1 + 1/1 = 2 sides; the data lie within them.
-    X = tensor([[0.2, 0.2], [0.9, 0.6]])
-    box = make()
-    record = box.update(rbf_model(X, values(0.0, 1.0), lengthscale=0.1))
-    assert box.bounds.tolist() == approximately([-0.1, -0.4], [1.9, 1.6])
-    assert record.details["center"] == pytest.approx([0.9, 0.6])
-    assert record.details["hyperharmonic_half_widths"] == pytest.approx([1.0, 1.0])
-    assert record.details["extent_of_data"] == pytest.approx([0.7, 0.4])
+def test_goes_on_as_far_again_as_it_has_come():
+    X, Y = climb(7, step=0.5)
+    box = ExpandingBounds(unit_box())
+    feed(box, X, Y, start=3)
+    assert reach(box) == pytest.approx([3.0, 3.0])
+    assert box.bounds.tolist() == [pytest.approx([0.0, 0.0]), pytest.approx([6.0, 6.0])]
 
 
-def test_an_incumbent_at_the_edge_of_the_data_goes_on_as_far_again():
-    X = tensor([[0.0, 0.0], [3.0, 0.5]])
-    box = make()
-    box.update(rbf_model(X, values(0.0, 1.0), lengthscale=2.0))
-    assert box.bounds.tolist() == approximately([0.0, -0.5], [6.0, 1.5])
+def test_no_farther_than_the_radius():
+    X, Y = climb(7, step=100.0)
+    box = ExpandingBounds(unit_box(), max_growth=1e6)
+    feed(box, X, Y, start=3)
+    assert reach(box) == pytest.approx(box.history[-1].details["half_widths"])
+    assert reach(box)[0] < 50
 
 
-def test_an_incumbent_in_the_middle_keeps_the_data_in_the_box():
-    X = tensor([[-2.0, 0.5], [0.5, 0.5], [3.0, 0.5]])
-    box = make()
-    box.update(rbf_model(X, values(0.0, 1.0, 0.0), lengthscale=0.9))
-    assert box.bounds.tolist() == approximately([-2.0, -0.5], [3.0, 1.5])
+def test_doubles_while_nothing_is_found_in_every_direction():
+    X, Y = random_data(12)
+    Y[:] = 0.5
+    Y[0] = 1.0
+    box = ExpandingBounds(unit_box())
+    feed(box, X, Y, start=4)
+    factors = [r.details["hyperharmonic_half_widths"][0] for r in box.history]
+    expected = [hyperharmonic_factor(t, -1.0) / 2 * 2 ** ((t - 1) / 2) for t in range(1, 10)]
+    assert factors == pytest.approx(expected)
 
 
-def test_no_further_than_the_theorems_radius():
-    # Two data far apart: z = y / (1 + s^2), and the term of the mean is the smaller one.
-    X = tensor([[0.0, 0.5], [10.0, 0.5]])
-    box = make()
-    record = box.update(rbf_model(X, values(0.0, 1.0), lengthscale=1.0))
-    radius = math.sqrt(-2 * math.log(EPSILON / 4 * (1 + NOISE)))
-    assert 1 < radius < 10 and record.details["active_term"] == "mean"
-    assert box.bounds.tolist() == approximately([10 - radius, -0.5], [10 + radius, 1.5])
+def test_doubling_ends_before_numbers_do():
+    X, Y = random_data(60, d=1)
+    Y[:] = 0.0
+    box = ExpandingBounds(unit_box(1), max_growth=float("inf"))
+    box.update(rbf_model(X[:1], Y[:1]))
+    X, Y = X.repeat(20, 1), Y.repeat(20)  # 1199 evaluations in vain
+    box.update(rbf_model(X, Y))
+    expected = hyperharmonic_factor(1200, -1.0) / 2 * 2.0**52
+    assert reach(box) == pytest.approx([expected])
 
 
-@pytest.mark.parametrize(
-    "third, doublings",
-    [(2.0, 0.0), (1.03, 0.5), (0.0, 0.5)],  # a notable improvement, one that is not, none
-)
-def test_second_step(third, doublings):
-    """1 + 1/1 + 1/2 sides; twice as many per d evaluations as long as nothing was found."""
-    X = tensor([[0.2, 0.2], [0.9, 0.6], [0.3, 0.9]])
-    Y = values(0.0, 1.0, third)
-    box = make()
-    for n in (2, 3):
-        box.update(rbf_model(X[:n], Y[:n], lengthscale=0.05))
-    center = X[Y.argmax()]
-    half = 2.5 / 2 * 2**doublings
-    assert box.bounds.tolist() == approximately((center - half).tolist(), (center + half).tolist())
+def test_minimising_is_maximising_the_negative():
+    X, Y = climb(7)
+    up, down = ExpandingBounds(unit_box()), ExpandingBounds(unit_box(), maximize=False)
+    feed(up, X, Y, start=3)
+    feed(down, X, -Y, start=3)
+    torch.testing.assert_close(up.bounds, down.bounds)
 
 
-def test_once_something_was_found_the_box_grows_slowly_again():
+def test_follows_the_best_mean_not_the_luckiest_observation():
+    X = torch.tensor([[0.1, 0.1], [0.101, 0.1], [0.1, 0.101], [0.9, 0.9], [0.901, 0.9]]).double()
+    Y = torch.tensor([[3.0], [-3.0], [-3.0], [1.0], [1.0]]).double()
+    model = default_model(X, Y, unit_box())
+    model.likelihood.noise = 0.5
+    box = ExpandingBounds(unit_box())
+    box.update(model.eval())
+    assert box.bounds.mean(dim=0).tolist() == pytest.approx([0.9, 0.9], abs=0.01)
+
+
+def test_hard_limits_are_kept_on_either_side_of_the_incumbent():
+    X, Y = climb(4, step=1.0)
+    box = ExpandingBounds(unit_box(), hard_limits={0: (None, 3.0), 1: (-1.0, None)})
+    feed(box, X, Y, start=3)  # the incumbent is on the limit
+    assert box.bounds.tolist() == [pytest.approx([0.0, 0.0]), pytest.approx([3.0, 6.0])]
+    assert box.history[-1].stopped_by_limit == ((0, "upper"),)
+
+
+def test_decades_of_a_logarithmic_input():
+    bounds = torch.tensor([[1e-3, 1.0], [1e-1, 10.0]], dtype=torch.double)
     generator = torch.Generator().manual_seed(0)
-    X = torch.rand(8, 1, generator=generator, dtype=torch.double)
-    Y = torch.zeros(8, dtype=torch.double)
-    Y[2] = 1.0  # the first evaluation of the run
-    box = make(1)
-    for n in range(2, 9):
-        box.update(rbf_model(X[:n], Y[:n], lengthscale=0.01))
-    factor = 1 + sum(1 / j for j in range(1, 8))
-    half = factor / 2
-    assert box.bounds.flatten().tolist() == pytest.approx([float(X[2]) - half, float(X[2]) + half])
-
-
-def test_a_distance_takes_its_logarithm():
-    """Each evaluation as far out as the box goes: a thousand sides in about ten of them."""
-    X, Y = tensor([[0.0], [1.0]]), values(0.0, 0.1)
-    box, evaluations = make(1, epsilon=1e-3), 0
-    while float(X.max()) < 1000 and evaluations < 40:
-        box.update(rbf_model(X, Y, lengthscale=500.0))
-        X = torch.cat([X, box.bounds[1:]])
-        Y = torch.cat([Y, Y[-1:] + 0.1])
-        evaluations += 1
-    assert evaluations <= 12
-
-
-@pytest.mark.parametrize("maximize", [True, False])
-def test_center_is_the_best_posterior_mean_not_the_luckiest_observation(maximize):
-    X = tensor([[0.1, 0.1], [0.9, 0.9]])
-    kernel = RBFKernel().double()
-    kernel.lengthscale = 0.1
-    sign = 1.0 if maximize else -1.0
-    model = SingleTaskGP(
-        X,
-        sign * tensor([[2.0], [1.0]]),
-        tensor([[5.0], [1e-3]]),
-        covar_module=kernel,
-        mean_module=ZeroMean(),
-        outcome_transform=None,
-    ).eval()
-    box = make(maximize=maximize)
-    assert box.update(model).details["center"] == pytest.approx([0.9, 0.9])
-
-
-def test_lengths_are_those_of_the_first_box():
-    """In a model that is normalised by it, too: the same box in other units."""
-    first = tensor([[0.0, 0.0], [1.0, 100.0]])
-    X = tensor([[0.2, 20.0], [0.9, 60.0]])
-    box = get_method("EI-Roaming").build(first, epsilon=EPSILON, epsilon_unit="raw")
-    box.update(rbf_model(X, values(0.0, 1.0), lengthscale=0.1, bounds=first))
-    assert box.bounds.tolist() == approximately([-0.1, -40.0], [1.9, 160.0])
-
-
-def test_it_has_no_parameters():
-    assert RoamingBox() == RoamingBox() and not RoamingBox.nested
+    unit = torch.rand(5, 2, generator=generator, dtype=torch.double)
+    X = 10 ** (bounds.log10()[0] + unit * bounds.log10().diff(dim=0))
+    transform = ChainedInputTransform(
+        log=Log10(indices=[0, 1]), unit=Normalize(2, bounds=bounds.log10())
+    )
+    model = QuickGP(X, unit[:, :1], input_transform=transform).eval()
+    box = ExpandingBounds(bounds)
+    x = box.suggest(model)
+    center = X[unit[:, 0].argmax()].log10()
+    torch.testing.assert_close(box.bounds.log10().mean(dim=0), center)
+    assert (box.bounds > 0).all() and (x >= box.bounds[0]).all() and (x <= box.bounds[1]).all()
