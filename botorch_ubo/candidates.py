@@ -3,8 +3,8 @@ r"""Maximise an acquisition function in a box that is mostly plateau.
 In a box much wider than the data, an acquisition function is constant (to machine precision)
 almost everywhere, and space-filling starts have no gradient to follow. Starts are therefore
 drawn from three sources: near the data, on the shell at which the data cease to matter, and
-space-filling; then BoTorch's ``optimize_acqf`` does its work from the best of them, with the
-same number of samples and restarts as a stock call, so at the same cost.
+space-filling; then BoTorch's ``optimize_acqf`` does its work from the best of them. As many
+samples and restarts as in a stock call cost the same; fewer restarts do, since they are well apart.
 """
 
 from __future__ import annotations

@@ -115,9 +115,10 @@ class ExpandingBounds:
             trigger: When to move it; at every step by default.
             beta: A schedule or a constant; ``beta_t`` of Theorem 5.1 times 1/5 by default.
             acquisition: A function from the context of a step to the acquisition function of
-                :meth:`suggest`; LogExpectedImprovement by default.
+                :meth:`suggest`; :func:`~botorch_ubo.factories.searching_log_ei` by default.
             batch_acquisition: The same for several candidates or pending points, with
-                ``X_pending``; qLogExpectedImprovement unless ``acquisition`` is given.
+                ``X_pending``; :func:`~botorch_ubo.factories.q_searching_log_ei` unless
+                ``acquisition`` is given.
             on_expand: Called with the record of a planned move. ``True`` or ``None`` accepts it,
                 ``False`` refuses it, a ``2 x d`` tensor within the planned box shrinks it.
             num_restarts: Restarts of an acquisition optimisation, from the best samples well
@@ -411,7 +412,7 @@ class ExpandingBounds:
                     "Expected an acquisition function that supports pending points; got "
                     f"{type(acqf).__name__}. Use a q-acquisition such as qLogExpectedImprovement."
                 )
-            acqf.set_X_pending(X_pending)
+            acqf.set_X_pending(X_pending.to(context.X))
         try:
             X, _ = maximize_acquisition(
                 acqf, context.search_boxes, context.neighborhood, q, context.seed,

@@ -43,8 +43,9 @@ def minimize(
         budget: The number of evaluations, failed ones included; with a checkpoint, those of
             earlier sessions too.
         epsilon: If given, stop as soon as the box is certified exhausted to this accuracy, in
-            standard deviations of the observed values. That is a statement about the box, not
-            about what is beyond it.
+            standard deviations of the observed values, very bad ones brought nearer
+            (:func:`botorch_ubo.models.temper`). That is a statement about the box, not about what
+            is beyond it.
         method: A name of :func:`botorch_ubo.methods.available_methods`.
         hard_limits: Limits that no evaluation crosses: ``{dimension: (lower, upper)}``, with
             ``None`` for a side without.

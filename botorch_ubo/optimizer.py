@@ -81,8 +81,9 @@ class UnboundedOptimizer:
                 default. Data handed in count.
             data: ``(X, Y)`` or ``(X, Y, variance)`` to start from; see :meth:`add_data`. A
                 resumed run has them already.
-            epsilon: Accuracy at which a box counts as exhausted, in standard deviations of the
-                observed values.
+            epsilon: Accuracy at which a box counts as exhausted, and improvement that is worth
+                noting, in standard deviations of the observed values; very bad values count as
+                the model sees them (:func:`botorch_ubo.models.temper`).
             max_growth: How far a face may move in one expansion, in sides of the box; 10 unless
                 the method says otherwise.
             on_expand: May accept, shrink or refuse an expansion; see :func:`expansion.review`.

@@ -123,8 +123,8 @@ def plot_intervals(box: ExpandingBounds, X: Tensor, dim: int = 0, ax: Axes | Non
 def plot_regret_bound(box: ExpandingBounds, ax: Axes | None = None) -> Axes:
     r"""Draw the regret bound of the current box against epsilon, over the evaluations.
 
-    Gaps are steps at which the bound was not computed because its slack alone exceeds epsilon.
-    Vertical lines are moves of the box.
+    Gaps are steps at which nothing asked for the bound. The paper's trigger asks unless its slack
+    alone exceeds epsilon; the default method never does. Vertical lines are moves of the box.
 
     Args:
         box: The controller after (or during) a run.

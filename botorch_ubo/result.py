@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
-import torch
 from botorch.exceptions.errors import BotorchError
 from gpytorch.models import ExactGP
 from torch import Tensor
@@ -99,17 +98,15 @@ def summarize_run(
         raise NoResultError(_no_result(ledger))
     X, Y, _ = ledger.data()
     context = whole_box(box.context(model))
-    with torch.no_grad():
-        mean = model.posterior(X).mean.squeeze(-1)
     sign = 1.0 if box.settings.maximize else -1.0
-    best, recommended = int((sign * Y).argmax()), int((sign * mean).argmax())
+    best, recommended = int((sign * Y).argmax()), context.believed_best
     guaranteed = int(context.lcb_at_data.argmax())
     initial, bounds, limits = box.initial_bounds, box.bounds, box.settings.hard_limits
     return OptimizationResult(
         best_X=done[best].X,
         best_value=float(Y[best]),
         recommended_X=done[recommended].X,
-        recommended_value=float(mean[recommended]),
+        recommended_value=float(context.mean_at_data[recommended]),
         guaranteed_X=done[guaranteed].X,
         guaranteed_value=sign * float(context.lcb_at_data[guaranteed]),
         regret_bound=context.regret_bound,

@@ -37,6 +37,7 @@ from botorch_ubo import (
     Never,
     TheoremBox,
     default_model,
+    fit_default_model,
 )
 from tests.helpers import tensor
 
@@ -330,6 +331,13 @@ class TestSuggestions:
         torch.testing.assert_close(x, free[1:], atol=0.3, rtol=0)
         assert torch.equal(box.bounds, alone.bounds)
         assert json.dumps(box.state_dict()) == json.dumps(alone.state_dict())
+
+    def test_pending_and_failed_points_come_to_the_dtype_of_the_model(self) -> None:
+        X, Y = data()
+        model = fit_default_model(X.float(), Y.float(), UNIT.float())
+        extra = tensor([[0.5, 0.5]])
+        x = ExpandingBounds(UNIT, **FAST).suggest(model, q=2, X_pending=extra, X_failed=extra + 1)
+        assert x.dtype == torch.float and x.shape == (2, 2)
 
     def test_pending_points_of_a_users_acquisition_are_restored(self) -> None:
         X, Y = data()
