@@ -15,6 +15,9 @@ from pathlib import Path
 
 import torch
 from botorch.fit import fit_gpytorch_mll
+from botorch.models import SingleTaskGP
+from botorch.models.transforms import Normalize
+from botorch.models.utils.gpytorch_modules import get_covar_module_with_dim_scaled_prior
 from botorch.test_functions import Beale
 from botorch.utils.sampling import draw_sobol_samples
 from gpytorch.mlls import ExactMarginalLogLikelihood
@@ -23,7 +26,6 @@ from tqdm.auto import tqdm
 
 from botorch_ubo.boxes import contains
 from botorch_ubo.controller import ExpandingBounds
-from botorch_ubo.models import default_model
 
 PROBLEM = Beale()
 DOMAIN, OPTIMIZERS = PROBLEM.get_buffer("bounds"), PROBLEM.get_buffer("optimizers")
@@ -66,15 +68,28 @@ def first_box(seed: int) -> Tensor:
             return box
 
 
+def make_model(X: Tensor, Y: Tensor, bounds: Tensor) -> SingleTaskGP:
+    """BoTorch's default GP in units of the first box."""
+    return SingleTaskGP(
+        X,
+        Y,
+        # The default, spelled out: it then does not warn of points outside the unit cube.
+        covar_module=get_covar_module_with_dim_scaled_prior(ard_num_dims=2),
+        input_transform=Normalize(2, bounds=bounds),
+    )
+
+
 def run(seed: int, budget: int, epsilon: float = EPSILON) -> Run:
     """Minimise with ``budget`` evaluations after the initial ones, reporting on the way."""
     bounds = first_box(seed)
     X = draw_sobol_samples(bounds, n=NUM_INITIAL, q=1, seed=seed).squeeze(-2)
     Y = objective(X).unsqueeze(-1)
-    box = ExpandingBounds.corrected(bounds, epsilon=epsilon, maximize=False, seed=seed)
+    box = ExpandingBounds.corrected(
+        bounds, epsilon=epsilon, maximize=False, num_restarts=10, seed=seed
+    )
     with tqdm(total=budget, desc="Beale", unit="evaluation") as progress:
         for _ in range(budget):
-            model = default_model(X, torch.log1p(Y), bounds)
+            model = make_model(X, torch.log1p(Y), bounds)
             fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
             if record := box.update(model):
                 tqdm.write(str(record))

@@ -68,7 +68,7 @@ def test_the_summary_quotes_the_certificate():
     box = demo.ExpandingBounds.corrected(bounds, maximize=False, epsilon=20.0, beta=100.0)
     for n in (6, 7):  # at the second step the slack is a quarter: epsilon of 20 is reached
         Y = demo.objective(X[:n]).unsqueeze(-1)
-        box.update(demo.default_model(X[:n], Y, bounds).eval())
+        box.update(demo.make_model(X[:n], Y, bounds).eval())
     result = demo.Run(box, X, demo.objective(X).unsqueeze(-1))
     assert box.certificate is not None
     assert str(box.certificate) in demo.summarize(result)
