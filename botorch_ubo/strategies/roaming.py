@@ -16,8 +16,8 @@ from it, where
   the optimum is further out, may go on as far again as it has come, so the data's extent doubles
   with every success and a distance ``D`` takes about ``log2 D`` of them. With an incumbent in the
   middle of the data it adds nothing, and exploration alone cannot make the box run away;
-* as long as no evaluation has brought more than epsilon over the initial ones, ``h_t`` doubles
-  with every ``d`` of them: there is nothing to be careful about;
+* as long as no evaluation has brought anything notable over the initial ones, ``h_t`` doubles
+  with every ``d`` of them, up to 16 times: there is nothing to be careful about;
 * ``r`` is the radius of Theorem 4.1 for expected improvement: beyond it no datum makes one place
   more promising than another.
 """
@@ -37,7 +37,7 @@ from botorch_ubo.strategies.hyperharmonic import hyperharmonic_factor
 from botorch_ubo.strategies.improvement import IMPROVEMENT_BETA
 from botorch_ubo.strategies.theorem import radius_details
 
-_MAX_DOUBLINGS = 52  # then the digits of a double no longer tell points of the first box apart
+_MAX_DOUBLINGS = 4.0  # in every direction at once: further out there is too much room to look into
 
 
 @dataclass(frozen=True)
