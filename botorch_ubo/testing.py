@@ -25,11 +25,11 @@ from botorch.generation import gen
 from botorch.models import SingleTaskGP
 from botorch.models.transforms import Normalize
 from botorch.models.transforms.input import ChainedInputTransform, Log10
+from botorch.models.utils.gpytorch_modules import get_covar_module_with_dim_scaled_prior
 from torch import Tensor
 
 from botorch_ubo.boxes import contains
 from botorch_ubo.controller import ExpandingBounds
-from botorch_ubo.models import default_model
 
 _SEARCH: dict[str, Any] = {"num_restarts": 2, "raw_samples": 32}
 
@@ -226,8 +226,15 @@ def objective(X: Tensor) -> Tensor:
 
 
 def make_model(X: Tensor, Y: Tensor, bounds: Tensor) -> SingleTaskGP:
-    """The default model, hyper-parameters at their initial values, in evaluation mode."""
-    model = default_model(X, Y, bounds)
+    """BoTorch's default GP, hyper-parameters at their initial values, in evaluation mode."""
+    d = X.shape[-1]
+    model = SingleTaskGP(
+        X,
+        Y,
+        # The default, spelled out: it then does not warn of points outside the unit cube.
+        covar_module=get_covar_module_with_dim_scaled_prior(ard_num_dims=d),
+        input_transform=Normalize(d, bounds=bounds.to(X)),
+    )
     model.eval()
     return model
 
