@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from botorch.acquisition.objective import PosteriorTransform
@@ -60,7 +60,8 @@ class PointPosterior(GPyTorchPosterior):
         return self._point_variance
 
 
-class Evaluated(NamedTuple):
+@dataclass(frozen=True)
+class Evaluated:
     """The posterior at ``b`` points in standardised units, and what it was computed from."""
 
     points: Tensor
