@@ -6,7 +6,11 @@ import math
 import warnings
 
 import torch
-from botorch.exceptions.errors import ModelFittingError
+from botorch.exceptions.errors import (
+    BotorchTensorDimensionError,
+    InputDataError,
+    ModelFittingError,
+)
 from botorch.exceptions.warnings import BotorchWarning
 from botorch.models import SingleTaskGP
 from botorch.models.transforms import Normalize
@@ -19,7 +23,7 @@ from gpytorch.means import ZeroMean
 from gpytorch.priors import LogNormalPrior
 from torch import Tensor
 
-from botorch_ubo.boxes import scale_about_center
+from botorch_ubo.boxes import check_bounds, scale_about_center
 from botorch_ubo.quick_fit import EXACT_NOISE, fit_quick_gp
 from botorch_ubo.quick_gp import QuickGP
 
@@ -92,6 +96,7 @@ def fit_default_model(
         The fitted model. If no fit succeeds, a warning says so and the hyper-parameters are the
         modes of their priors.
     """
+    _check_data(X, Y, bounds, Yvar)
     Y, Yvar = temper(X, Y, bounds, Yvar, maximize)
     try:
         return fit_quick_gp(default_model(X, Y, bounds, Yvar))
@@ -142,6 +147,29 @@ def temper(
     excess = ((median - scale - values) / scale).clamp_min(0.0)
     tempered = torch.where(excess > 0, median - scale * (1 + excess.log1p()), values)
     return sign * tempered, None if Yvar is None else Yvar / (1 + excess).square()
+
+
+def _check_data(X: Tensor, Y: Tensor, bounds: Tensor, Yvar: Tensor | None) -> None:
+    check_bounds(bounds)
+    n, d = (len(X), bounds.shape[-1])
+    shapes = [("X", X, (n, d)), ("Y", Y, (n, 1)), ("Yvar", Y if Yvar is None else Yvar, (n, 1))]
+    for name, tensor, expected in shapes:
+        if tensor.shape != expected or n == 0:
+            raise BotorchTensorDimensionError(
+                f"Expected `{name}` of shape {max(n, 1)} x {expected[1]}, one row per observation "
+                f"and at least one; got {tuple(tensor.shape)}. For several outcomes fit one model "
+                "each."
+            )
+        if not tensor.isfinite().all():
+            raise InputDataError(
+                f"Expected finite numbers in `{name}`; got NaN or infinity. Leave failed "
+                "evaluations out of the model."
+            )
+    if Yvar is not None and (Yvar < 0).any():
+        raise InputDataError(
+            f"Expected variances >= 0 in `Yvar`; got {float(Yvar.min())}. Pass the square of the "
+            "standard deviation."
+        )
 
 
 def _places(X: Tensor, values: Tensor) -> Tensor:

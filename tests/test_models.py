@@ -4,6 +4,7 @@ import math
 
 import pytest
 import torch
+from botorch.exceptions.errors import BotorchTensorDimensionError, InputDataError
 from botorch.models import SingleTaskGP
 from botorch.models.transforms import Normalize, Standardize
 from gpytorch.kernels import RBFKernel, ScaleKernel
@@ -267,3 +268,30 @@ def test_published_model_is_a_plain_one() -> None:
     model = published_model(spread(5), VALUES)
     assert type(model) is SingleTaskGP
     assert not hasattr(model, "input_transform")
+
+
+GOOD = {
+    "X": torch.rand(4, 2, dtype=torch.double, generator=torch.Generator().manual_seed(0)),
+    "Y": torch.arange(4.0, dtype=torch.double).unsqueeze(-1),
+    "bounds": torch.tensor([[0.0, 0.0], [1.0, 1.0]], dtype=torch.double),
+}
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "match"),
+    [
+        ({"bounds": GOOD["bounds"].flip(0)}, InputDataError, "lower < upper"),
+        ({"bounds": GOOD["bounds"][:, :1]}, BotorchTensorDimensionError, "`X` of shape 4 x 1"),
+        ({"Y": GOOD["Y"][:3]}, BotorchTensorDimensionError, "`Y` of shape 4 x 1"),
+        ({"Y": GOOD["Y"].repeat(1, 2)}, BotorchTensorDimensionError, "one model each"),
+        ({"Y": GOOD["Y"][:, 0]}, BotorchTensorDimensionError, "`Y` of shape 4 x 1"),
+        ({"X": GOOD["X"][:0], "Y": GOOD["Y"][:0]}, BotorchTensorDimensionError, "at least one"),
+        ({"Y": GOOD["Y"].log()}, InputDataError, "failed evaluations"),
+        ({"X": GOOD["X"] / 0}, InputDataError, "`X`; got NaN or infinity"),
+        ({"Yvar": -GOOD["Y"]}, InputDataError, "variances >= 0"),
+        ({"Yvar": GOOD["Y"][:2]}, BotorchTensorDimensionError, "`Yvar`"),
+    ],
+)
+def test_bad_data_are_refused_in_words(change, error, match):
+    with pytest.raises(error, match=match):
+        fit_default_model(**{**GOOD, **change})
