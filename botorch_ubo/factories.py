@@ -37,22 +37,12 @@ def searching_log_ei(context: Context) -> AcquisitionFunction:
 
 def q_searching_log_ei(context: Context) -> qLogExpectedImprovement:
     """The Monte Carlo version of :func:`searching_log_ei`."""
-    value = sought_value(context)
-    return qLogExpectedImprovement(
-        context.model,
-        value if context.settings.maximize else -value,
-        posterior_transform=to_maximize(context),
-    )
+    return _q_log_ei(context, sought_value(context))
 
 
 def q_log_ei(context: Context) -> qLogExpectedImprovement:
     """The Monte Carlo version of :func:`log_ei`."""
-    best_f = best_observation(context)
-    return qLogExpectedImprovement(
-        context.model,
-        best_f if context.settings.maximize else -best_f,
-        posterior_transform=to_maximize(context),
-    )
+    return _q_log_ei(context, best_observation(context))
 
 
 def ucb(context: Context) -> UnboundedUpperConfidenceBound:
@@ -173,3 +163,11 @@ def _log_ei(context: Context, best_f: Tensor) -> AcquisitionFunction:
     if isinstance(model, QuickGP) and model.has_shortcut() and not settings.posterior_transform:
         return QuickLogExpectedImprovement(model, best_f, settings.maximize)
     return LogExpectedImprovement(model, best_f, settings.posterior_transform, settings.maximize)
+
+
+def _q_log_ei(context: Context, best_f: Tensor) -> qLogExpectedImprovement:
+    return qLogExpectedImprovement(
+        context.model,
+        best_f if context.settings.maximize else -best_f,
+        posterior_transform=to_maximize(context),
+    )
