@@ -16,11 +16,7 @@ from typing import Any
 import torch
 from botorch.acquisition.acquisition import AcquisitionFunction
 from botorch.acquisition.objective import PosteriorTransform
-from botorch.exceptions.errors import (
-    BotorchTensorDimensionError,
-    InputDataError,
-    UnsupportedError,
-)
+from botorch.exceptions.errors import BotorchTensorDimensionError, InputDataError
 from botorch.models.model import Model
 from gpytorch.models import ExactGP
 from torch import Tensor
@@ -35,7 +31,7 @@ from botorch_ubo.boxes import (
     clip,
     parse_hard_limits,
 )
-from botorch_ubo.candidates import SearchSettings, maximize_acquisition
+from botorch_ubo.candidates import SearchSettings
 from botorch_ubo.context import (
     BoxState,
     Context,
@@ -54,11 +50,15 @@ from botorch_ubo.strategies.base import Strategy
 from botorch_ubo.strategies.published import PublishedBox
 from botorch_ubo.strategies.roaming import RoamingBox
 from botorch_ubo.strategies.theorem import TheoremBox
+from botorch_ubo.suggestion import (
+    AcquisitionFactory,
+    build_acquisition,
+    maximize_among_pending,
+)
 from botorch_ubo.triggers import Always, FirstStep, RegretBound, Trigger
 
 logger = logging.getLogger("botorch_ubo")
 
-AcquisitionFactory = Callable[[Context], AcquisitionFunction]
 EPSILON_UNITS = ("std", "range", "raw")
 
 
@@ -273,11 +273,12 @@ class ExpandingBounds:
             X = self.strategy.refine(context, X)
         else:
             with seeded(context.seed):  # Monte Carlo samplers draw a seed of their own
-                acqf = self._build(acq_function, context, batch)
+                factory = self.batch_acquisition if batch else self.acquisition
+                acqf = build_acquisition(acq_function, factory, context)
                 if X_failed is not None:
                     lengthscales = context.radius.lengthscales
                     acqf = LogFeasibilityWeighted(acqf, context.X, X_failed, lengthscales)
-            X = self._maximize(acqf, context, q, X_pending)
+            X = maximize_among_pending(acqf, context, q, X_pending)
         return clip(X, cast_inward(self.settings.hard_limits, X))
 
     def context(self, model: ExactGP) -> Context:
@@ -377,48 +378,3 @@ class ExpandingBounds:
                 "Expected finite training targets; got NaN or infinity. Leave failed evaluations "
                 "out of the model."
             )
-
-    def _build(
-        self,
-        acq_function: AcquisitionFunction | Callable[[Model], AcquisitionFunction] | None,
-        context: Context,
-        batch: bool,
-    ) -> AcquisitionFunction:
-        if isinstance(acq_function, AcquisitionFunction):
-            return acq_function
-        if acq_function is not None:
-            return acq_function(context.model)
-        factory = self.batch_acquisition if batch else self.acquisition
-        if factory is None:
-            raise UnsupportedError(
-                "Expected `batch_acquisition` for several candidates or pending points, since "
-                "`acquisition` is given and proposes one point at a time. Pass a factory of a "
-                "q-acquisition such as qLogExpectedImprovement, or ask for one point with none "
-                "pending."
-            )
-        return factory(context)
-
-    def _maximize(
-        self,
-        acqf: AcquisitionFunction,
-        context: Context,
-        q: int,
-        X_pending: Tensor | None,
-    ) -> Tensor:
-        before = getattr(acqf, "X_pending", None)
-        if X_pending is not None:
-            if not hasattr(acqf, "X_pending"):
-                raise UnsupportedError(
-                    "Expected an acquisition function that supports pending points; got "
-                    f"{type(acqf).__name__}. Use a q-acquisition such as qLogExpectedImprovement."
-                )
-            acqf.set_X_pending(X_pending.to(context.X))
-        try:
-            X, _ = maximize_acquisition(
-                acqf, context.search_boxes, context.neighborhood, q, context.seed,
-                self.settings.search,
-            )  # fmt: skip
-        finally:
-            if X_pending is not None:
-                acqf.set_X_pending(before)
-        return X

@@ -24,7 +24,7 @@ from torch import Tensor
 from botorch_ubo import factories
 from botorch_ubo.acquisition.penalties import HingeQuadraticPenalty, QuadraticPenalty
 from botorch_ubo.beta import HyperharmonicBeta
-from botorch_ubo.controller import AcquisitionFactory, ExpandingBounds
+from botorch_ubo.controller import ExpandingBounds
 from botorch_ubo.strategies import (
     FilteringBox,
     FixedBox,
@@ -36,6 +36,7 @@ from botorch_ubo.strategies import (
     VarianceCapBox,
     VolumeDoublingBox,
 )
+from botorch_ubo.suggestion import AcquisitionFactory
 from botorch_ubo.triggers import Always, EveryEvaluations, Never
 
 _HA = "Ha et al., Bayesian Optimization with Unknown Search Space, NeurIPS 2019."
