@@ -21,12 +21,15 @@ from gpytorch.models import ExactGP
 from torch import Tensor
 
 from botorch_ubo.boxes import clip, from_model_space, to_model_space
+from botorch_ubo.quick_search import gen_candidates_quick, has_quick_search
 from botorch_ubo.radius import Radius
 from botorch_ubo.seeding import seeded
 
+Options = dict[str, bool | float | int | str]
+
 # A relative change of 1e-6 of an acquisition value, in units of the machine's precision; BoTorch's
 # batched L-BFGS-B takes no `ftol` beside its default of this.
-_OPTIONS: dict[str, bool | float | int | str] = {"factr": 1e-6 / 2.22e-16}
+_OPTIONS: Options = {"factr": 1e-6 / 2.22e-16}
 _MAX_SEARCHED = 5  # boxes of a union that are worth a local search
 _SEPARATION = 0.2  # length-scales between two starts: closer ones climb the same hill
 _PLAIN_SIDES = (1e-4, 1e4)  # with which L-BFGS-B gets along: see `_Rescaled`
@@ -38,7 +41,7 @@ class SearchSettings:
 
     num_restarts: int = 10
     raw_samples: int = 512
-    options: dict[str, bool | float | int | str] | None = None
+    options: Options | None = None
 
 
 @dataclass(frozen=True)
@@ -125,20 +128,40 @@ def _maximize_one(
             # the search, and the best of all restarts is returned.
             warnings.filterwarnings("ignore", "Optimization failed in", RuntimeWarning)
             starts = draw_starts(acq_function, box, neighborhood, seed + 7919 * i, share)
-            scaled = _Rescaled(acq_function, box)
-            X, value = optimize_acqf(
-                scaled if scaled.needed else acq_function,
-                bounds=scaled.from_raw(box),
-                q=1,
-                num_restarts=starts.shape[0],
-                batch_initial_conditions=scaled.from_raw(starts),
-                options=_OPTIONS if share.options is None else share.options,
-            )
-        assert value is not None  # it is for `return_acq_values=True`, the default
+            X, value = _climb(acq_function, box, starts, share.options)
         if best is None or value > best[1]:
-            best = clip(scaled.to_raw(X.detach()), box), value.detach()
+            best = X, value
     assert best is not None
     return best
+
+
+def _climb(
+    acq_function: AcquisitionFunction, box: Tensor, starts: Tensor, options: Options | None
+) -> tuple[Tensor, Tensor]:
+    """The best ``1 x d`` point that is reached from ``r x 1 x d`` starts, with its value."""
+    if options is None and has_quick_search(acq_function):  # the caller's are for BoTorch's own
+        X, value = optimize_acqf(
+            acq_function,
+            bounds=box,
+            q=1,
+            num_restarts=starts.shape[0],
+            batch_initial_conditions=starts,
+            options=_OPTIONS,
+            gen_candidates=gen_candidates_quick,  # type: ignore[arg-type]  # called by keyword
+        )
+        assert value is not None  # it is for `return_acq_values=True`, the default
+        return clip(X, box), value
+    scaled = _Rescaled(acq_function, box)
+    X, value = optimize_acqf(
+        scaled if scaled.needed else acq_function,
+        bounds=scaled.from_raw(box),
+        q=1,
+        num_restarts=starts.shape[0],
+        batch_initial_conditions=scaled.from_raw(starts),
+        options=_OPTIONS if options is None else options,
+    )
+    assert value is not None
+    return clip(scaled.to_raw(X.detach()), box), value.detach()
 
 
 class _Rescaled(AcquisitionFunction):

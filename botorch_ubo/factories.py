@@ -160,7 +160,9 @@ def to_maximize(context: Context) -> PosteriorTransform | None:
 
 def _log_ei(context: Context, best_f: Tensor) -> AcquisitionFunction:
     model, settings = context.model, context.settings
-    if isinstance(model, QuickGP) and model.has_shortcut() and not settings.posterior_transform:
+    on_cpu = model.train_targets.device.type == "cpu"
+    quick = on_cpu and isinstance(model, QuickGP) and model.has_shortcut()
+    if quick and not settings.posterior_transform:
         return QuickLogExpectedImprovement(model, best_f, settings.maximize)
     return LogExpectedImprovement(model, best_f, settings.posterior_transform, settings.maximize)
 

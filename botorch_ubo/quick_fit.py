@@ -84,8 +84,9 @@ class LogDensity:
         if factor is None:
             return _NOT_POSITIVE_DEFINITE, np.zeros_like(p)
         fit = -0.5 * (self.y - c) @ a - np.log(factor.diagonal()).sum()
-        inverse, _ = dpotri(factor, lower=1)  # its lower triangle
-        inverse = np.tril(inverse) + np.tril(inverse, -1).T
+        inverse, _ = dpotri(factor, lower=1)  # its lower triangle, the upper one being empty
+        inverse += inverse.T
+        np.fill_diagonal(inverse, 0.5 * inverse.diagonal())
         G = np.outer(a, a) - inverse
         weighted = G * K
         rows = weighted.sum(axis=-1)
