@@ -9,12 +9,14 @@ Box:
 acquisition:
 
 - ``lingering``: plain LogEI, which may polish one optimum for ever;
+- ``no augmentation``: LogEI for augmented LogEI, so noise is not averaged out;
 
 model:
 
 - ``no tempering``: outcomes as they are, however bad;
 - ``no output scale``: BoTorch's kernel of unit variance;
-- ``always noise``: noise is inferred even where observations are exact.
+- ``always noise``: noise is inferred even where observations are exact;
+- ``BoTorch's noise prior``: log-normal (-4, 1) for (-2, 1.5).
 """
 
 from __future__ import annotations
@@ -23,8 +25,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
+from botorch.acquisition.acquisition import AcquisitionFunction
 from botorch.models.transforms import Normalize
 from botorch.models.utils.gpytorch_modules import get_covar_module_with_dim_scaled_prior
+from gpytorch.priors import LogNormalPrior
 from torch import Tensor
 
 from botorch_ubo import factories
@@ -70,6 +74,14 @@ def _always_noise(X: Tensor, Y: Tensor, bounds: Tensor) -> QuickGP:
     return fit_quick_gp(default_model(X, temper(X, Y, bounds)[0], bounds), try_exact=False)
 
 
+def _botorch_noise(X: Tensor, Y: Tensor, bounds: Tensor) -> QuickGP:
+    model = default_model(X, temper(X, Y, bounds)[0], bounds)
+    model.likelihood.noise_covar.register_prior(
+        "noise_prior", LogNormalPrior(loc=-4.0, scale=1.0).to(X), "noise"
+    )
+    return fit_quick_gp(model)
+
+
 def _unscaled(X: Tensor, Y: Tensor, bounds: Tensor) -> QuickGP:
     d = X.shape[-1]
     tempered = temper(X, Y, bounds)[0]
@@ -81,6 +93,10 @@ def _unscaled(X: Tensor, Y: Tensor, bounds: Tensor) -> QuickGP:
         input_transform=Normalize(d, bounds=bounds),
     )
     return fit_quick_gp(model)
+
+
+def _not_augmented(context: Context) -> AcquisitionFunction:
+    return factories.improvement_over(context, factories.sought_value(context))
 
 
 @dataclass(frozen=True)
@@ -103,9 +119,11 @@ _VARIANTS = {
     "lingering": Ablation(
         _with(acquisition=factories.log_ei, batch_acquisition=factories.q_log_ei)
     ),
+    "no augmentation": Ablation(_with(acquisition=_not_augmented)),
     "no tempering": Ablation(fit=_untempered),
     "no output scale": Ablation(fit=_unscaled),
     "always noise": Ablation(fit=_always_noise),
+    "BoTorch's noise prior": Ablation(fit=_botorch_noise),
 }
 
 ABLATIONS: dict[str, Ablation] = {

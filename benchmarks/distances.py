@@ -125,7 +125,19 @@ def _overview(rows: pd.DataFrame, order: list[str], oracle: str) -> list[str]:
         "Mean evaluations of a method over those of the oracle: geometric mean over functions and "
         "distances, the largest of all, and the runs that never reached the target.",
         method_table(table.reindex(order), lowest=None, extra={"never": cells}),
+        "The same by dimension and distance, geometric mean over functions:",
+        method_table(_by_distance(rows, relative).reindex(order), lowest=None),
     ]
+
+
+def _by_distance(rows: pd.DataFrame, relative: pd.DataFrame) -> pd.DataFrame:
+    """A row per method, a column per dimension and distance."""
+    where = rows.groupby("problem")[["dim", "distance"]].first().reindex(relative.index)
+    means = {
+        f"d = {dim}, {distance:g}": stats.gmean(relative.loc[group.index], axis=0)
+        for (dim, distance), group in where.groupby(["dim", "distance"])
+    }
+    return pd.DataFrame(means, index=relative.columns)
 
 
 def write_ablations(study: Study) -> str:

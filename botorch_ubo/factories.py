@@ -14,6 +14,7 @@ from botorch.acquisition.logei import qLogExpectedImprovement
 from botorch.acquisition.objective import PosteriorTransform, ScalarizedPosteriorTransform
 from torch import Tensor
 
+from botorch_ubo.acquisition.augmented import LogAugmentedExpectedImprovement
 from botorch_ubo.acquisition.confidence import UnboundedUpperConfidenceBound
 from botorch_ubo.acquisition.penalties import HingeQuadraticPenalty, Penalty
 from botorch_ubo.acquisition.quick_improvement import QuickLogExpectedImprovement
@@ -21,18 +22,19 @@ from botorch_ubo.acquisition.regularized import LogRegularizedExpectedImprovemen
 from botorch_ubo.acquisition.repelled import LogRepelledAcquisition
 from botorch_ubo.acquisition.variance_cap import VarianceCappedLogExpectedImprovement
 from botorch_ubo.context import Context
+from botorch_ubo.quick_fit import EXACT_NOISE
 from botorch_ubo.quick_gp import QuickGP
 from botorch_ubo.strategies.variance_cap import INITIAL_CAP
 
 
 def log_ei(context: Context) -> AcquisitionFunction:
     """Log expected improvement over the best observation."""
-    return _log_ei(context, best_observation(context))
+    return improvement_over(context, best_observation(context))
 
 
 def searching_log_ei(context: Context) -> AcquisitionFunction:
-    """Log expected improvement that does not linger; see :func:`sought_value`."""
-    return _log_ei(context, sought_value(context))
+    """Log augmented expected improvement that does not linger; see :func:`sought_value`."""
+    return improvement_over(context, sought_value(context), noise_std(context))
 
 
 def q_searching_log_ei(context: Context) -> qLogExpectedImprovement:
@@ -150,21 +152,33 @@ def sought_value(context: Context) -> Tensor:
     return best + margin if context.settings.maximize else best - margin
 
 
+def noise_std(context: Context) -> float:
+    """Standard deviation of the noise; 0 if it is but what keeps a covariance matrix invertible."""
+    summary = context.summary
+    exact = (1.1 * EXACT_NOISE) ** 0.5 * summary.Y_std
+    return 0.0 if summary.noise_std <= exact else summary.noise_std
+
+
+def improvement_over(
+    context: Context, best_f: Tensor, noise_std: float = 0.0
+) -> AcquisitionFunction:
+    """Log expected improvement over a value, augmented if there is noise; in the quickest form."""
+    model, settings = context.model, context.settings
+    transform, maximize = settings.posterior_transform, settings.maximize
+    on_cpu = model.train_targets.device.type == "cpu"
+    if on_cpu and transform is None and isinstance(model, QuickGP) and model.has_shortcut():
+        return QuickLogExpectedImprovement(model, best_f, maximize, noise_std)
+    if noise_std > 0:
+        return LogAugmentedExpectedImprovement(model, best_f, noise_std, transform, maximize)
+    return LogExpectedImprovement(model, best_f, transform, maximize)
+
+
 def to_maximize(context: Context) -> PosteriorTransform | None:
     """A posterior transform under which the objective is to be maximised."""
     if context.settings.maximize:
         return context.settings.posterior_transform
     weights = context.summary.weights.to(context.model.train_targets)
     return ScalarizedPosteriorTransform(-weights, -context.summary.offset)
-
-
-def _log_ei(context: Context, best_f: Tensor) -> AcquisitionFunction:
-    model, settings = context.model, context.settings
-    on_cpu = model.train_targets.device.type == "cpu"
-    quick = on_cpu and isinstance(model, QuickGP) and model.has_shortcut()
-    if quick and not settings.posterior_transform:
-        return QuickLogExpectedImprovement(model, best_f, settings.maximize)
-    return LogExpectedImprovement(model, best_f, settings.posterior_transform, settings.maximize)
 
 
 def _q_log_ei(context: Context, best_f: Tensor) -> qLogExpectedImprovement:

@@ -55,8 +55,12 @@ def default_model(X: Tensor, Y: Tensor, bounds: Tensor, Yvar: Tensor | None = No
     likelihood = None
     if Yvar is None:
         likelihood = GaussianLikelihood(
-            noise_prior=LogNormalPrior(loc=-4.0, scale=1.0),
-            noise_constraint=GreaterThan(EXACT_NOISE, transform=None, initial_value=math.exp(-5)),
+            # Wider than BoTorch's (-4, 1), which in a first box full of noise takes the noise for a
+            # rough function; with a mode as low, for ripples that are better smoothed over.
+            noise_prior=LogNormalPrior(loc=-2.0, scale=1.5),
+            noise_constraint=GreaterThan(
+                EXACT_NOISE, transform=None, initial_value=math.exp(-4.25)
+            ),
         )
     else:
         Yvar = Yvar.clamp_min(_MIN_NOISE * _scale(Y))

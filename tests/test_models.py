@@ -241,7 +241,7 @@ class TestFitDefaultModel:
             float((model.posterior(X.unsqueeze(-2)).mean.reshape(-1, 1) - Y)[near].abs().max())
             for model in (fit_default_model(X, Y, BOX), fit_quick_gp(default_model(X, Y, BOX)))
         ]
-        assert errors[0] < 0.2 < 1e3 < errors[1]
+        assert errors[0] < 0.3 < 1e3 < errors[1]
 
 
 @pytest.mark.parametrize("fixed", [False, True])

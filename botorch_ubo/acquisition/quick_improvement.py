@@ -1,13 +1,17 @@
-r"""Log expected improvement of a :class:`QuickGP`, with its gradient written out.
+r"""Log augmented expected improvement of a :class:`QuickGP`, with its gradient written out.
 
 With ``u = (mu - best_f) / sigma`` and ``EI = sigma h(u)``, ``h(u) = phi(u) + u Phi(u)``, the
 derivatives are ``dEI/dmu = Phi(u)`` and ``dEI/dsigma = phi(u)``, so
 
 ``d log EI = (Phi(u) dmu + phi(u) dsigma) / (sigma h(u))``,
 
-and those of mean and variance are products of the kernel with ``z`` and ``C^{-1} k``. The value is
-BoTorch's ``LogExpectedImprovement``. It is computed on the CPU by numpy: with tens of observations
-a tensor operation costs more than the arithmetic in it.
+and those of mean and variance are products of the kernel with ``z`` and ``C^{-1} k``. With noise of
+standard deviation ``s`` and ``t = sqrt(sigma^2 + s^2)``, the factor ``1 - s / t`` of Huang et al.
+(2006), which is ``sigma^2 / (t (t + s))``, adds ``s (t + s) / (t^2 sigma) dsigma``.
+
+The value is that of ``LogAugmentedExpectedImprovement``, without noise of BoTorch's
+``LogExpectedImprovement``. It is computed on the CPU by numpy: with tens of observations a tensor
+operation costs more than the arithmetic in it.
 """
 
 from __future__ import annotations
@@ -35,7 +39,7 @@ _LOG_SQRT_2PI = 0.5 * math.log(2 * math.pi)
 
 
 class QuickLogExpectedImprovement(AcquisitionFunction):
-    r"""Log expected improvement of a :class:`QuickGP`, for models on the CPU.
+    r"""Log (augmented) expected improvement of a :class:`QuickGP`, for models on the CPU.
 
     Example:
         >>> model = fit_default_model(X, Y, bounds)
@@ -45,13 +49,21 @@ class QuickLogExpectedImprovement(AcquisitionFunction):
 
     _log = True
 
-    def __init__(self, model: QuickGP, best_f: float | Tensor, maximize: bool = True) -> None:
-        r"""Log expected improvement.
+    def __init__(
+        self,
+        model: QuickGP,
+        best_f: float | Tensor,
+        maximize: bool = True,
+        noise_std: float = 0.0,
+    ) -> None:
+        r"""Log (augmented) expected improvement.
 
         Args:
             model: A fitted model.
             best_f: The value to improve on, a scalar.
             maximize: If True, consider the problem a maximization problem.
+            noise_std: Standard deviation of the noise, in units of the outcomes; 0 for plain log
+                expected improvement.
         """
         if not model.has_shortcut():
             raise UnsupportedError(
@@ -63,6 +75,7 @@ class QuickLogExpectedImprovement(AcquisitionFunction):
         super().__init__(model)
         self.best_f = float(best_f)
         self.maximize = maximize
+        self.noise_std = noise_std
         self._formula: tuple[Prepared, Formula] | None = None
 
     @t_batch_mode_transform(expected_q=1)  # type: ignore[arg-type]  # annotated for the base class
@@ -87,7 +100,8 @@ class QuickLogExpectedImprovement(AcquisitionFunction):
             model.eval()
         prepared = model.prepare()
         if self._formula is None or self._formula[0] is not prepared:
-            self._formula = prepared, Formula.of(prepared, self.best_f, self.maximize)
+            formula = Formula.of(prepared, self.best_f, self.maximize, self.noise_std)
+            self._formula = prepared, formula
         return self._formula
 
 
@@ -108,11 +122,12 @@ class Formula:
     """``n``-dim: ``C^{-1} (y - c)``, with the sign under which improvement is upwards."""
     gap: float
     """The prior mean less the value to improve on, with that sign."""
+    noise_std: float
     log_scale: float
     """The logarithm of the outcomes' unit."""
 
     @classmethod
-    def of(cls, p: Prepared, best_f: float, maximize: bool) -> Formula:
+    def of(cls, p: Prepared, best_f: float, maximize: bool, noise_std: float) -> Formula:
         """Move to numpy what does not depend on the point."""
         sign = 1.0 if maximize else -1.0
         cholesky = p.cholesky.double()
@@ -127,6 +142,7 @@ class Formula:
             inverse=_array(inverse),
             z=sign * _array(p.z.squeeze(-1)),
             gap=sign * (float(p.prior_mean) - best),
+            noise_std=noise_std / float(p.Y_scale),
             log_scale=math.log(float(p.Y_scale)),
         )
 
@@ -142,11 +158,13 @@ class Formula:
         sigma = np.sqrt(np.maximum(variance, self.min_variance))
         u = (self.gap + covariance @ self.z) / sigma
         log_h = log_improvement(u)
-        values = log_h + np.log(sigma) + self.log_scale
+        total = np.hypot(sigma, self.noise_std)
+        values = log_h + self.log_scale + np.log(sigma**3 / (total * (total + self.noise_std)))
         if not gradient:
             return values, np.empty((0, points.shape[-1]))
         by_mean = np.exp(log_ndtr(u) - log_h) / sigma
         by_sigma = np.exp(-0.5 * u**2 - _LOG_SQRT_2PI - log_h) / sigma
+        by_sigma += self.noise_std * (total + self.noise_std) / (total**2 * sigma)
         # dmu = z . dk and dsigma = -(C^{-1} k) . dk / sigma
         weights = np.outer(by_mean, self.z)
         weights -= (by_sigma / sigma)[:, None] * (half @ self.inverse)
