@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from benchmarks.analysis import SUITES, Array, pivot
+from benchmarks.analysis import SUITES, pivot
 from benchmarks.comparison import differences_by_problem, fit_distance, mean_interval
 from benchmarks.figures import draw_distances, draw_growth
 from benchmarks.markdown import MISSING, interval, method_table, plain, signed, write_table
@@ -141,34 +141,36 @@ def _by_distance(rows: pd.DataFrame, relative: pd.DataFrame) -> pd.DataFrame:
 
 
 def write_ablations(study: Study) -> str:
-    """What each variant of the default costs near and far."""
-    near = study.losses("paper", with_ablations=True)
+    """What each variant of the default costs near, under noise and far."""
     far = _far_costs(study)
     lines = []
     for name in study.ablations:
         label = name.removeprefix(study.default).strip()
-        cost = {}
-        if name in near and study.default in near:
-            cost = differences_by_problem(near, name, study.default)
         ratio = far[name] if name in far else pd.Series(dtype=float)
         lines.append(
-            [label, *_near_cells(list(cost.values())),
+            [label, *_loss_cells(study, "paper", name), _loss_cells(study, "noisy", name)[0],
              plain(float(stats.gmean(ratio)) if len(ratio) else math.nan), plain(ratio.max())]
         )  # fmt: skip
-    headers = ["variant", "L, mean difference", "largest", "evaluations far, ratio", "largest"]
+    headers = ["variant", "L, mean difference", "largest", "L with noise, mean difference",
+               "evaluations far, ratio", "largest"]  # fmt: skip
     return "\n\n".join(
         [
             f"## Variants of {study.default}",
             f"Each compared with {study.default} over common problems and seeds: difference of L "
             "on the paper's protocol with its 95 % bootstrap interval (positive: the variant is "
-            "worse), and mean evaluations to the far target relative to the default's (above 1: "
-            "the variant is slower; geometric mean).",
+            "worse), the same with noise, and mean evaluations to the far target relative to the "
+            "default's (above 1: the variant is slower; geometric mean).",
             write_table(headers, lines),
         ]
     )
 
 
-def _near_cells(samples: list[Array]) -> list[str]:
+def _loss_cells(study: Study, suite: str, name: str) -> list[str]:
+    """The mean difference of a variant's losses from the default's, and the largest."""
+    losses = study.losses(suite, with_ablations=True)
+    if name not in losses or study.default not in losses:
+        return [MISSING, MISSING]
+    samples = list(differences_by_problem(losses, name, study.default).values())
     if not samples:
         return [MISSING, MISSING]
     means = [float(sample.mean()) for sample in samples]

@@ -19,6 +19,7 @@ from botorch.utils.datasets import SupervisedDataset
 from gpytorch.models import ExactGP
 from torch import Tensor
 
+from botorch_ubo.acquisition.augmented import LogAugmentedExpectedImprovement
 from botorch_ubo.acquisition.confidence import (
     LowerConfidenceBound,
     UnboundedUpperConfidenceBound,
@@ -88,6 +89,34 @@ def construct_inputs_regularized(
     inputs = construct_inputs_best_f(model, training_data, posterior_transform, best_f, maximize)
     built = penalty.from_bounds(to_model_space(model, box).reshape(box.shape))
     return {**inputs, "penalty": built, "variant": variant}
+
+
+@acqf_input_constructor(LogAugmentedExpectedImprovement)
+def construct_inputs_augmented(
+    model: ExactGP,
+    training_data: TrainingData,
+    posterior_transform: PosteriorTransform | None = None,
+    best_f: float | Tensor | None = None,
+    maximize: bool = True,
+    noise_std: float | None = None,
+) -> dict[str, Any]:
+    r"""Construct kwargs for augmented expected improvement.
+
+    Args:
+        model: The model to be used in the acquisition function.
+        training_data: Dataset(s) used to train the model, for the default of ``best_f``.
+        posterior_transform: The posterior transform to be used in the acquisition function.
+        best_f: Threshold above (or below) which improvement is defined.
+        maximize: If True, consider the problem a maximization problem.
+        noise_std: Standard deviation of the noise; the model's if ``None``.
+
+    Returns:
+        A dict mapping kwarg names of the constructor to values.
+    """
+    inputs = construct_inputs_best_f(model, training_data, posterior_transform, best_f, maximize)
+    if noise_std is None:
+        noise_std = summarize_posterior(model, posterior_transform).noise_std
+    return {**inputs, "noise_std": noise_std}
 
 
 @acqf_input_constructor(VarianceCappedLogExpectedImprovement)

@@ -6,8 +6,13 @@ from botorch.acquisition import UpperConfidenceBound
 from botorch.acquisition.input_constructors import get_acqf_input_constructor
 from botorch.acquisition.objective import ScalarizedPosteriorTransform as Scalarized
 from botorch.models import SingleTaskGP
+from botorch.utils.datasets import SupervisedDataset
 
-from botorch_ubo.acquisition import LowerConfidenceBound, UnboundedUpperConfidenceBound
+from botorch_ubo.acquisition import (
+    LogAugmentedExpectedImprovement,
+    LowerConfidenceBound,
+    UnboundedUpperConfidenceBound,
+)
 from botorch_ubo.acquisition.input_constructors import construct_inputs_confidence_bound
 from tests.helpers import tensor
 
@@ -68,3 +73,16 @@ def test_posterior_transform(bound):
     kwargs = get_acqf_input_constructor(bound)(model=model(2), posterior_transform=transform)
     assert kwargs["posterior_transform"] is transform
     assert bound(**kwargs)(torch.rand(3, 1, 2).double()).shape == (3,)
+
+
+@pytest.mark.parametrize("noise_std", [None, 0.7])
+def test_augmented_takes_the_noise_of_the_model(noise_std):
+    gp = model()
+    X, Y = gp.train_inputs[0], tensor([[1.0], [2.0], [0.5], [0.0]])
+    data = SupervisedDataset(X=X, Y=Y, feature_names=["a", "b"], outcome_names=["y"])
+    kwargs = get_acqf_input_constructor(LogAugmentedExpectedImprovement)(
+        model=gp, training_data=data, noise_std=noise_std
+    )
+    raw = float(gp.likelihood.noise.sqrt() * gp.outcome_transform.stdvs)
+    assert kwargs["noise_std"] == pytest.approx(noise_std or raw)
+    assert LogAugmentedExpectedImprovement(**kwargs)(X.unsqueeze(-2)).isfinite().all()

@@ -151,13 +151,16 @@ def test_far_counts_evaluations(whole: tuple[str, Path]) -> None:
     overview = section(text, "Ratio to the oracle")
     assert row(overview, DEFAULT) == ["1.08", "1.25", "0"]  # 1.25 ** (1 / 3)
     assert row(overview, "EI-Vanilla") == ["2.08", "3.00", "9"]  # (3 * 2 * 1.5) ** (1 / 3)
+    by_distance = overview[overview.index("The same by dimension and distance") :]
+    assert "| d = 2, 1 | d = 2, 10 | d = 2, 100 |" in by_distance
+    assert row(by_distance, DEFAULT) == ["1.00", "1.00", "1.25"]
 
 
 def test_variants_are_priced_and_not_ranked(whole: tuple[str, Path]) -> None:
     text, _ = whole
     cells = row(section(text, f"Variants of {DEFAULT}"), "(no cap)")
     # Evaluations 4, 6 and 6 of a budget of 6, against 2, 3 and 5.
-    assert cells == ["+1.00 [+1.00, +1.00]", "+1.00", "1.69", "2.00"]
+    assert cells == ["+1.00 [+1.00, +1.00]", "+1.00", "–", "1.69", "2.00"]
     assert "(no cap)" not in section(text, "Ranks and tests")
     assert "(no cap)" not in section(text, "Normalised log-regret")
 
