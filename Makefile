@@ -19,7 +19,7 @@ PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check -c constrain
 NOTEBOOKS = $(sort $(wildcard tutorials/*.ipynb))
 
 # What a user may want to read beside the names in `botorch_ubo` itself.
-PARTS = beta boxes context factories kernel_reach methods models quick_fit quick_gp plotting posterior radius testing triggers
+PARTS = beta boxes context factories kernel_reach methods models quick_fit quick_gp quick_search plotting posterior radius testing triggers
 SOURCES = $(wildcard botorch_ubo/acquisition/[a-z]*.py botorch_ubo/strategies/[a-z]*.py)
 MODULES = botorch_ubo $(PARTS:%=botorch_ubo.%) botorch_ubo.acquisition botorch_ubo.strategies \
 	$(subst /,.,$(basename $(sort $(SOURCES))))
