@@ -38,7 +38,7 @@ def searching_log_ei(context: Context) -> AcquisitionFunction:
 
 
 def q_searching_log_ei(context: Context) -> qLogExpectedImprovement:
-    """The Monte Carlo version of :func:`searching_log_ei`."""
+    """The Monte Carlo version of :func:`searching_log_ei`, not augmented."""
     return _q_log_ei(context, sought_value(context))
 
 
