@@ -12,6 +12,7 @@ from botorch.acquisition import LogExpectedImprovement, qUpperConfidenceBound
 from botorch.acquisition.acquisition import AcquisitionFunction
 from botorch.acquisition.logei import qLogExpectedImprovement
 from botorch.acquisition.objective import PosteriorTransform, ScalarizedPosteriorTransform
+from gpytorch.settings import min_fixed_noise
 from torch import Tensor
 
 from botorch_ubo.acquisition.augmented import LogAugmentedExpectedImprovement
@@ -153,23 +154,30 @@ def sought_value(context: Context) -> Tensor:
 
 
 def noise_std(context: Context) -> float:
-    """Standard deviation of the noise; 0 if it is but what keeps a covariance matrix invertible."""
+    """Standard deviation of the noise (its mean variance's root); 0 if it is but the least allowed.
+
+    Likelihoods of exact observations have some, lest a covariance matrix be singular.
+    """
+    likelihood, dtype = context.model.likelihood, context.model.train_targets.dtype
+    constraint = getattr(getattr(likelihood, "noise_covar", None), "raw_noise_constraint", None)
+    least = EXACT_NOISE if constraint is None else float(constraint.lower_bound)
+    least = max(least, min_fixed_noise.value(dtype) if constraint is None else 0.0)
     summary = context.summary
-    exact = (1.1 * EXACT_NOISE) ** 0.5 * summary.Y_std
+    exact = (1.1 * least) ** 0.5 * summary.Y_std
     return 0.0 if summary.noise_std <= exact else summary.noise_std
 
 
 def improvement_over(
-    context: Context, best_f: Tensor, noise_std: float = 0.0
+    context: Context, best_f: Tensor, augmented_for: float = 0.0
 ) -> AcquisitionFunction:
-    """Log expected improvement over a value, augmented if there is noise; in the quickest form."""
+    """Log expected improvement over a value, augmented for a noise of that standard deviation."""
     model, settings = context.model, context.settings
     transform, maximize = settings.posterior_transform, settings.maximize
     on_cpu = model.train_targets.device.type == "cpu"
     if on_cpu and transform is None and isinstance(model, QuickGP) and model.has_shortcut():
-        return QuickLogExpectedImprovement(model, best_f, maximize, noise_std)
-    if noise_std > 0:
-        return LogAugmentedExpectedImprovement(model, best_f, noise_std, transform, maximize)
+        return QuickLogExpectedImprovement(model, best_f, maximize, augmented_for)
+    if augmented_for > 0:
+        return LogAugmentedExpectedImprovement(model, best_f, augmented_for, transform, maximize)
     return LogExpectedImprovement(model, best_f, transform, maximize)
 
 

@@ -40,7 +40,8 @@ def default_model(X: Tensor, Y: Tensor, bounds: Tensor, Yvar: Tensor | None = No
     and with them shift the length-scale prior at every step. The unit is three sides of the box:
     BoTorch's prior is made for the whole of a domain, of which the first box is a part. The output
     scale matters too: without it, values that still rise at the edge of the data can only be
-    explained by a short length-scale, and the search creeps where it could stride.
+    explained by a short length-scale, and the search creeps where it could stride. The prior of
+    the noise is wider than BoTorch's.
 
     Args:
         X: ``n x d`` inputs.
@@ -55,8 +56,9 @@ def default_model(X: Tensor, Y: Tensor, bounds: Tensor, Yvar: Tensor | None = No
     likelihood = None
     if Yvar is None:
         likelihood = GaussianLikelihood(
-            # Wider than BoTorch's (-4, 1), which in a first box full of noise takes the noise for a
-            # rough function; with a mode as low, for ripples that are better smoothed over.
+            # BoTorch's (-4, 1), around 2 % of the outcomes' variance, is so narrow that a first box
+            # full of noise is taken for a rough function. The mode, 1 %, stays low: a little noise
+            # smooths over ripples.
             noise_prior=LogNormalPrior(loc=-2.0, scale=1.5),
             noise_constraint=GreaterThan(
                 EXACT_NOISE, transform=None, initial_value=math.exp(-4.25)

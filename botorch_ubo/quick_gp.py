@@ -82,11 +82,11 @@ class Prepared:
 
     sources: tuple[tuple[Tensor, int], ...]
     affine: bool
-    """Whether ``origin`` and ``slope`` include the input transform."""
+    """Whether ``origin`` and ``slope`` include the input transform, if there is one."""
     origin: Tensor
     """``d``-dim: the centre of the data."""
     slope: Tensor
-    """``d``-dim: length-scales per unit."""
+    """``1 x d``: length-scales per unit."""
     X: Tensor
     """``n x d`` training inputs in length-scales from the origin."""
     half_norms: Tensor
@@ -200,13 +200,13 @@ class QuickGP(SingleTaskGP):
             outcome = getattr(self, "outcome_transform", None)
             transform: Any = getattr(self, "input_transform", None)
             # One affine map of all dimensions is not worth a call of its own for every batch.
-            affine = (
+            affine = transform is None or (
                 isinstance(transform, AffineInputTransform)
                 and not hasattr(transform, "indices")
                 and transform.transform_on_eval
                 and not transform.reverse
             )
-            if affine:
+            if affine and transform is not None:
                 # A transform takes on the precision of what it was last given.
                 coefficient, offset = transform.coefficient.to(X), transform.offset.to(X)
                 center = coefficient[0] * center + offset[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import json
+import math
 
 import matplotlib
 import pytest
@@ -48,8 +49,9 @@ def make_run(
     options = {"trigger": Always(), "max_growth": 0.5, "maximize": False, **options}
     box = ExpandingBounds.corrected(bounds, **options)
     for _ in range(steps):
-        model = default_model(X, objective(X).unsqueeze(-1), bounds).eval()
-        box.update(model)
+        model = default_model(X, objective(X).unsqueeze(-1), bounds)
+        model.likelihood.noise = math.exp(-5)  # with which every step's box is larger
+        box.update(model.eval())
         lower, upper = box.bounds
         x = lower + (upper - lower) * torch.rand(1, d, generator=generator, dtype=torch.double)
         X = torch.cat([X, x])

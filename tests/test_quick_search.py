@@ -75,28 +75,76 @@ def test_optimize_acqf_takes_it() -> None:
     torch.testing.assert_close(value, acqf(X.unsqueeze(0)).squeeze(0), rtol=0, atol=1e-12)
 
 
+class Shifted(QuickLogExpectedImprovement):
+    """A subclass, whose values may be others."""
+
+
 def test_what_it_cannot_do_is_refused() -> None:
     acqf = make_acquisition(0)
     starts = draw_sobol_samples(BOUNDS, 2, 1, seed=0)
     with pytest.raises(UnsupportedError, match="fixed_features"):
         gen_candidates_quick(starts, acqf, BOUNDS[0], BOUNDS[1], fixed_features={0: 0.5})
-    stock = LogExpectedImprovement(acqf.model, acqf.best_f)
-    with pytest.raises(UnsupportedError, match="LogExpectedImprovement"):
-        gen_candidates_quick(starts, stock, BOUNDS[0], BOUNDS[1])
+    with pytest.raises(UnsupportedError, match=r"timeout_sec=0\.0"):
+        gen_candidates_quick(starts, acqf, BOUNDS[0], BOUNDS[1], timeout_sec=0.0)
+    with pytest.raises(UnsupportedError, match="finite bounds"):
+        gen_candidates_quick(starts, acqf, None, None)  # type: ignore[arg-type]  # on purpose
     assert has_quick_search(acqf)
-    assert not has_quick_search(stock)
+    others = (
+        LogExpectedImprovement(acqf.model, acqf.best_f),
+        Shifted(acqf.model, acqf.best_f),
+        QuickLogExpectedImprovement(logarithmic_model(), 0.0),
+    )
+    for other in others:
+        assert not has_quick_search(other)
+        with pytest.raises(UnsupportedError, match="affine input transform"):
+            gen_candidates_quick(starts, other, BOUNDS[0], BOUNDS[1])
 
 
-def test_a_transform_that_is_not_affine_leaves_the_search_to_botorch() -> None:
+def test_bounds_in_another_precision() -> None:
+    acqf = make_acquisition(0)
+    acqf.model.float()
+    starts = draw_sobol_samples(BOUNDS, 2, 1, seed=0).float()
+    X, values = gen_candidates_quick(starts, acqf, BOUNDS[0], BOUNDS[1])
+    assert X.dtype == values.dtype == torch.float
+
+
+def test_a_model_without_transform_is_searched() -> None:
+    acqf = make_acquisition(0)
+    X = acqf.model.train_inputs[0]
+    plain = QuickLogExpectedImprovement(QuickGP(X, X.sum(dim=-1, keepdim=True)).eval(), 0.5)
+    assert has_quick_search(plain)
+
+
+def test_without_botorchs_batched_search_it_is_left_to_botorch() -> None:
+    """BoTorch has it for some versions of scipy only."""
+    X = draw_sobol_samples(BOUNDS, 8, 1, seed=0).squeeze(-2)
+    model = fit_default_model(X, X.sum(dim=-1, keepdim=True).sin(), BOUNDS)
+    with mock.patch("botorch_ubo.quick_search.fmin_l_bfgs_b_batched", None):
+        assert not has_quick_search(QuickLogExpectedImprovement(model, 0.0))
+        x = ExpandingBounds(BOUNDS).suggest(model)
+    assert x.shape == (1, 2) and x.isfinite().all()
+
+
+def test_values_that_are_no_numbers_do_not_win() -> None:
+    acqf = make_acquisition(0)
+    huge = torch.finfo(torch.double).max / 4
+    box = torch.tensor([[-huge, -huge], [huge, huge]], dtype=torch.double)
+    starts = torch.cat([draw_sobol_samples(BOUNDS, 2, 1, seed=0), box[1:].unsqueeze(-2) / 2])
+    _, values = gen_candidates_quick(starts, acqf, box[0], box[1])
+    assert values.max().isfinite()
+
+
+def logarithmic_model() -> QuickGP:
     X = draw_sobol_samples(BOUNDS + 2, 8, 1, seed=0).squeeze(-2)
-    Y = X.sum(dim=-1, keepdim=True).sin()
     transform = ChainedInputTransform(
         log=Log10(indices=[0, 1]), unit=Normalize(2, bounds=(BOUNDS + 2).log10())
     )
-    model = QuickGP(X, Y, input_transform=transform).eval()
-    assert not has_quick_search(QuickLogExpectedImprovement(model, Y.max()))
+    return QuickGP(X, X.sum(dim=-1, keepdim=True).sin(), input_transform=transform).eval()
+
+
+def test_a_transform_that_is_not_affine_leaves_the_search_to_botorch() -> None:
     box = ExpandingBounds(BOUNDS + 2, hard_limits=torch.tensor([[0.1, 0.1], [99.0, 99.0]]))
-    assert box.suggest(model).shape == (1, 2)
+    assert box.suggest(logarithmic_model()).shape == (1, 2)
 
 
 @pytest.mark.parametrize("options", [None, {"maxiter": 5}])

@@ -10,8 +10,9 @@ standard deviation ``s`` and ``t = sqrt(sigma^2 + s^2)``, the factor ``1 - s / t
 (2006), which is ``sigma^2 / (t (t + s))``, adds ``s (t + s) / (t^2 sigma) dsigma``.
 
 The value is that of ``LogAugmentedExpectedImprovement``, without noise of BoTorch's
-``LogExpectedImprovement``. It is computed on the CPU by numpy: with tens of observations a tensor
-operation costs more than the arithmetic in it.
+``LogExpectedImprovement``, except that variances have the model's floor and not one in units of the
+outcomes. It is computed on the CPU by numpy: with tens of observations a tensor operation costs
+more than the arithmetic in it.
 """
 
 from __future__ import annotations
@@ -23,19 +24,20 @@ from typing import Any
 import numpy as np
 import torch
 from botorch.acquisition.acquisition import AcquisitionFunction
-from botorch.exceptions.errors import UnsupportedError
+from botorch.exceptions.errors import InputDataError, UnsupportedError
 from botorch.utils.transforms import t_batch_mode_transform
 from gpytorch.settings import min_variance
 from numpy.typing import NDArray
-from scipy.special import erfcx, log_ndtr, ndtr
+from scipy.linalg import solve_triangular
+from scipy.special import erfcx, ndtr
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from botorch_ubo.quick_gp import Prepared, QuickGP
 
 Array = NDArray[np.float64]
 
 _LOG_SQRT_2PI = 0.5 * math.log(2 * math.pi)
+_FAR = 1e150  # length-scales, whose squares are still numbers
 
 
 class QuickLogExpectedImprovement(AcquisitionFunction):
@@ -65,18 +67,17 @@ class QuickLogExpectedImprovement(AcquisitionFunction):
             noise_std: Standard deviation of the noise, in units of the outcomes; 0 for plain log
                 expected improvement.
         """
-        if not model.has_shortcut():
-            raise UnsupportedError(
-                "Expected a QuickGP of one output with a squared exponential kernel and a constant "
-                f"mean; got a kernel {type(model.covar_module).__name__}, a mean "
-                f"{type(model.mean_module).__name__} and {model.num_outputs} output(s). Use "
-                "BoTorch's LogExpectedImprovement."
-            )
         super().__init__(model)
         self.best_f = float(best_f)
         self.maximize = maximize
-        self.noise_std = noise_std
-        self._formula: tuple[Prepared, Formula] | None = None
+        self.noise_std = float(noise_std)
+        self._known: tuple[Prepared, tuple[float, bool, float], Formula] | None = None
+        if not self.noise_std >= 0:
+            raise InputDataError(
+                f"Expected noise_std >= 0; got {noise_std}. Pass the square root of the "
+                "observations' variance, or 0 for exact ones."
+            )
+        self.prepare()
 
     @t_batch_mode_transform(expected_q=1)  # type: ignore[arg-type]  # annotated for the base class
     def forward(self, X: Tensor) -> Tensor:
@@ -91,18 +92,28 @@ class QuickLogExpectedImprovement(AcquisitionFunction):
         prepared, formula = self.prepare()
         if not prepared.affine:
             X = self.model.transform_inputs(X)
-        return _LogImprovement.apply((X.squeeze(-2) - prepared.origin) * prepared.slope, formula)
+        points = (X.squeeze(-2) - prepared.origin) * prepared.slope
+        values: Tensor = _LogImprovement.apply(points.reshape(-1, X.shape[-1]), formula)
+        return values.reshape(X.shape[:-2])
 
     def prepare(self) -> tuple[Prepared, Formula]:
-        """What the model has prepared, and the formula made of it; anew if the model changed."""
+        """What the model has prepared, and the formula made of it; anew if anything changed."""
         model: QuickGP = self.model  # type: ignore[assignment]  # it is one, see __init__
         if model.training:  # as `posterior` does
             model.eval()
+        if not model.has_shortcut():
+            raise UnsupportedError(
+                "Expected a QuickGP of one output with a squared exponential kernel and a constant "
+                f"mean; got a kernel {type(model.covar_module).__name__}, a mean "
+                f"{type(model.mean_module).__name__} and {model.num_outputs} output(s). Use "
+                "BoTorch's LogExpectedImprovement."
+            )
+        arguments = (self.best_f, self.maximize, self.noise_std)
         prepared = model.prepare()
-        if self._formula is None or self._formula[0] is not prepared:
-            formula = Formula.of(prepared, self.best_f, self.maximize, self.noise_std)
-            self._formula = prepared, formula
-        return self._formula
+        known = self._known
+        if known is None or known[0] is not prepared or known[1] != arguments:
+            known = self._known = prepared, arguments, Formula.of(prepared, *arguments)
+        return prepared, known[2]
 
 
 @dataclass(frozen=True)
@@ -130,16 +141,14 @@ class Formula:
     def of(cls, p: Prepared, best_f: float, maximize: bool, noise_std: float) -> Formula:
         """Move to numpy what does not depend on the point."""
         sign = 1.0 if maximize else -1.0
-        cholesky = p.cholesky.double()
-        eye = torch.eye(len(cholesky), dtype=torch.double, device=cholesky.device)
-        inverse = torch.linalg.solve_triangular(cholesky, eye, upper=False)
+        cholesky = _array(p.cholesky)
         best = (best_f - float(p.Y_mean)) / float(p.Y_scale)
         return cls(
             X=_array(p.X),
             half_norms=_array(p.half_norms),
             variance=float(p.variance),
             min_variance=min_variance.value(p.X.dtype),
-            inverse=_array(inverse),
+            inverse=solve_triangular(cholesky, np.eye(len(cholesky)), lower=True),
             z=sign * _array(p.z.squeeze(-1)),
             gap=sign * (float(p.prior_mean) - best),
             noise_std=noise_std / float(p.Y_scale),
@@ -148,6 +157,7 @@ class Formula:
 
     def __call__(self, points: Array, gradient: bool = True) -> tuple[Array, Array]:
         """The ``b`` values at ``b x d`` points, and ``b x d`` gradients (else nothing)."""
+        points = np.clip(points, -_FAR, _FAR)
         # -|a - b|^2 / 2 = a.b - |a|^2 / 2 - |b|^2 / 2
         exponent = points @ self.X.T
         exponent -= self.half_norms
@@ -157,14 +167,15 @@ class Formula:
         variance = self.variance - np.einsum("ij,ij->i", half, half)
         sigma = np.sqrt(np.maximum(variance, self.min_variance))
         u = (self.gap + covariance @ self.z) / sigma
-        log_h = log_improvement(u)
+        log_h, Phi_h, phi_h = improvement_terms(u)
         total = np.hypot(sigma, self.noise_std)
         values = log_h + self.log_scale + np.log(sigma**3 / (total * (total + self.noise_std)))
         if not gradient:
             return values, np.empty((0, points.shape[-1]))
-        by_mean = np.exp(log_ndtr(u) - log_h) / sigma
-        by_sigma = np.exp(-0.5 * u**2 - _LOG_SQRT_2PI - log_h) / sigma
+        by_mean = Phi_h / sigma
+        by_sigma = phi_h / sigma
         by_sigma += self.noise_std * (total + self.noise_std) / (total**2 * sigma)
+        by_sigma[variance <= self.min_variance] = 0.0  # sigma is constant there
         # dmu = z . dk and dsigma = -(C^{-1} k) . dk / sigma
         weights = np.outer(by_mean, self.z)
         weights -= (by_sigma / sigma)[:, None] * (half @ self.inverse)
@@ -173,18 +184,22 @@ class Formula:
         return values, weights @ self.X - weights.sum(axis=-1)[:, None] * points
 
 
-def log_improvement(u: Array) -> Array:
-    """``log(phi(u) + u Phi(u))`` without cancellation."""
-    log_phi = -0.5 * u**2 - _LOG_SQRT_2PI
-    w = np.maximum(-u, 1.0)  # the lower tail, of which the upper one is not to make infinities
+def improvement_terms(u: Array) -> tuple[Array, Array, Array]:
+    """``log h``, ``Phi / h`` and ``phi / h`` of ``h = phi(u) + u Phi(u)``, without cancellation."""
     # h(-w) = phi(w) (1 - w m(w)) with Mills' ratio m(w) = sqrt(pi / 2) erfcx(w / sqrt(2)); far out
-    # 1 - w m(w) ~ w^-2 (1 - 3 w^-2)
-    near = np.log1p(-w * math.sqrt(math.pi / 2) * erfcx(w / math.sqrt(2)), where=w < 1e3, out=w * 0)
-    far = np.log1p(-3 / (3 + w**2)) - 2 * np.log(w)
+    # 1 - w m(w) ~ 1 / (w^2 + 3)
+    w = np.maximum(-u, 1.0)  # the lower tail, of which the upper one is not to make infinities
+    mills = math.sqrt(math.pi / 2) * erfcx(w / math.sqrt(2))
+    rest = np.where(w < 1e3, 1 - w * mills, 1 / (w**2 + 3))
     v = np.maximum(u, -1.0)
-    body = np.log(np.exp(-0.5 * v**2 - _LOG_SQRT_2PI) + v * ndtr(v))
-    result: Array = np.where(u > -1.0, body, log_phi + np.where(w < 1e3, near, far))
-    return result
+    phi, Phi = np.exp(-0.5 * v**2 - _LOG_SQRT_2PI), ndtr(v)
+    h = phi + v * Phi
+    lower = u < -1.0
+    return (
+        np.where(lower, -0.5 * u**2 - _LOG_SQRT_2PI + np.log(rest), np.log(h)),
+        np.where(lower, mills / rest, Phi / h),
+        np.where(lower, 1 / rest, phi / h),
+    )
 
 
 class _LogImprovement(torch.autograd.Function):
@@ -195,8 +210,12 @@ class _LogImprovement(torch.autograd.Function):
         return torch.from_numpy(values).to(points)
 
     @staticmethod
-    @once_differentiable
     def backward(ctx: Any, grad_output: Tensor) -> tuple[Tensor, None]:
+        if torch.is_grad_enabled():  # under `create_graph`
+            raise UnsupportedError(
+                "Expected to be differentiated once; a second derivative was asked for. Use "
+                "BoTorch's LogExpectedImprovement."
+            )
         (gradient,) = ctx.saved_tensors
         return grad_output.unsqueeze(-1) * gradient, None
 

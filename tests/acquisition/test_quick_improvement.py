@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
 import pytest
 import torch
 from botorch.acquisition import LogExpectedImprovement
-from botorch.exceptions.errors import UnsupportedError
+from botorch.acquisition.analytic import _log_ei_helper
+from botorch.exceptions.errors import InputDataError, UnsupportedError
 from botorch.models.transforms import Normalize
 from botorch.models.transforms.input import ChainedInputTransform, Log10
 from botorch.optim import optimize_acqf
@@ -13,7 +17,10 @@ from gpytorch.kernels import MaternKernel
 
 from botorch_ubo.acquisition.augmented import LogAugmentedExpectedImprovement
 from botorch_ubo.acquisition.feasibility import LogFeasibilityWeighted
-from botorch_ubo.acquisition.quick_improvement import QuickLogExpectedImprovement
+from botorch_ubo.acquisition.quick_improvement import (
+    QuickLogExpectedImprovement,
+    improvement_terms,
+)
 from botorch_ubo.models import default_model, fit_default_model
 from botorch_ubo.quick_gp import QuickGP
 
@@ -86,9 +93,66 @@ def test_no_gradient_is_asked_of_it_twice() -> None:
     X, Y = make_data(2)
     acqf = QuickLogExpectedImprovement(fit_default_model(X, Y, BOUNDS), Y.max())
     x = (X[:1] + 0.1).unsqueeze(-2).requires_grad_()
-    (gradient,) = torch.autograd.grad(acqf(x).sum(), x, create_graph=True)
-    with pytest.raises(RuntimeError, match="does not require grad"):
-        torch.autograd.grad(gradient.sum(), x)
+    with pytest.raises(UnsupportedError, match="differentiated once"):
+        torch.autograd.functional.hessian(lambda z: acqf(z).sum(), x)
+
+
+@pytest.mark.parametrize("u", [-1e8, -1e6, -1e3, -999.0, -1.001, -1.0, 0.0, 5.0, 40.0])
+def test_terms_of_the_improvement(u: float) -> None:
+    """Against derivatives of BoTorch's ``log h``, of which ``Phi / h`` is one."""
+    z = torch.tensor([u], dtype=torch.double, requires_grad=True)
+    log_h = _log_ei_helper(z)
+    (slope,) = torch.autograd.grad(log_h.sum(), z)
+    found = improvement_terms(np.array([u]))
+    assert found[0] == pytest.approx(log_h.item(), rel=1e-12)
+    assert found[1] == pytest.approx(slope.item(), rel=1e-6)
+    assert found[2] + u * found[1] == pytest.approx(1.0, rel=1e-6, abs=1e-12 * u * u)
+
+
+def test_nothing_is_kept_of_what_changed() -> None:
+    X, Y = make_data(0)
+    model = fit_default_model(X, Y, BOUNDS)
+    x = (X[:3] + 0.2).unsqueeze(-2)
+    acqf = QuickLogExpectedImprovement(model, Y.max())
+    acqf(x)
+    acqf.best_f, acqf.noise_std = float(Y.max()) + 5, 0.3
+    assert torch.equal(acqf(x), QuickLogExpectedImprovement(model, Y.max() + 5, True, 0.3)(x))
+    model.covar_module = MaternKernel(ard_num_dims=3)
+    with pytest.raises(UnsupportedError, match="MaternKernel"):
+        acqf(x)
+
+
+@pytest.mark.parametrize("noise_std", [-1.0, math.nan])
+def test_bad_noise_is_refused(noise_std: float) -> None:
+    X, Y = make_data(0)
+    with pytest.raises(InputDataError, match="noise_std >= 0"):
+        QuickLogExpectedImprovement(fit_default_model(X, Y, BOUNDS), 0.0, True, noise_std)
+
+
+def test_batches_of_batches() -> None:
+    X, Y = make_data(0)
+    acqf = QuickLogExpectedImprovement(fit_default_model(X, Y, BOUNDS), Y.max())
+    x = (X[:12] + 0.2).unsqueeze(-2)
+    assert torch.equal(acqf(x.reshape(3, 4, 1, 3)), acqf(x).reshape(3, 4))
+
+
+def test_gradient_where_the_variance_is_at_its_floor() -> None:
+    """In single precision that is often the case; there the value depends on the mean alone."""
+    generator = torch.Generator().manual_seed(1)
+    X, Y = make_data(0)
+    near = X[:1] + 1e-3 * torch.randn(25, 3, generator=generator, dtype=torch.double)
+    X = torch.cat([X, near])
+    Y = 7 * (2 * X).sin().sum(dim=-1, keepdim=True) + 100
+    model = fit_default_model(X.float(), Y.float(), BOUNDS.float())
+    acqf = QuickLogExpectedImprovement(model, Y.max())
+    formula = acqf.prepare()[1]
+    points = formula.X[20:24] + 1e-3
+    _, gradient = formula(points)
+    step = 1e-5
+    for j in range(3):
+        shift = step * np.eye(3)[j]
+        expected = (formula(points + shift)[0] - formula(points - shift)[0]) / (2 * step)
+        np.testing.assert_allclose(gradient[:, j], expected, rtol=1e-2, atol=1e-2)
 
 
 def test_optimize_acqf_finds_the_same() -> None:
