@@ -1,8 +1,6 @@
-"""ExpandingBounds as its user meets it: boxes, suggestions, saved states, refusals."""
+"""ExpandingBounds as its user meets it: boxes and suggestions."""
 
 import json
-import math
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,70 +11,24 @@ from botorch.acquisition import (
     qLogExpectedImprovement,
     qUpperConfidenceBound,
 )
-from botorch.acquisition.objective import ScalarizedPosteriorTransform
-from botorch.exceptions.errors import (
-    BotorchError,
-    BotorchTensorDimensionError,
-    InputDataError,
-    UnsupportedError,
-)
 from botorch.models import SingleTaskGP
-from botorch.models.map_saas import EnsembleMapSaasSingleTaskGP
 from botorch.models.transforms import Normalize
 from botorch.models.transforms.input import ChainedInputTransform, Log10
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from torch import Tensor
 
 from botorch_ubo import (
     Always,
     ConstantBeta,
     ExpandingBounds,
     ExpansionRecord,
-    FirstStep,
     Never,
     TheoremBox,
     default_model,
     fit_default_model,
 )
+from tests.controlled import FAST, UNIT, bell, data, gp, inside, run
 from tests.helpers import tensor
-
-UNIT = tensor([[0.0, 0.0], [1.0, 1.0]])
-FAST: dict[str, Any] = {"num_restarts": 2, "raw_samples": 32}
-
-
-def bell(X: Tensor) -> Tensor:
-    """A smooth maximum at (2, 1.5), outside the first box."""
-    return torch.exp(-((X - torch.tensor([2.0, 1.5]).to(X)) ** 2).sum(-1, keepdim=True) / 4)
-
-
-def data(n: int = 6, seed: int = 0, d: int = 2) -> tuple[Tensor, Tensor]:
-    generator = torch.Generator().manual_seed(seed)
-    X = torch.rand(n, d, generator=generator, dtype=torch.double)
-    return X, bell(X[:, :2])
-
-
-def gp(X: Tensor, Y: Tensor, lengthscale: float = 0.6, **kwargs: Any) -> SingleTaskGP:
-    """The default model with hyper-parameters set by hand: no time is spent on fitting."""
-    model = SingleTaskGP(X, Y, **{"input_transform": Normalize(2, bounds=UNIT.to(X)), **kwargs})
-    model.covar_module.lengthscale = lengthscale
-    model.likelihood.noise = 1e-4
-    return model.eval()
-
-
-def inside(box: Tensor, X: Tensor) -> bool:
-    return bool(((X.double() >= box[0].double()) & (X.double() <= box[1].double())).all())
-
-
-def run(
-    box: ExpandingBounds, steps: int, f: Callable[[Tensor], Tensor] = bell, **kwargs: Any
-) -> tuple[Tensor, Tensor]:
-    X, Y = data()
-    Y = f(X)
-    for _ in range(steps):
-        x = box.suggest(gp(X, Y, **kwargs))
-        X, Y = torch.cat([X, x]), torch.cat([Y, f(x)])
-    return X, Y
 
 
 def _capped_in_decades(lengthscale: float) -> tuple[ExpandingBounds, ExpansionRecord]:
@@ -370,281 +322,6 @@ class TestSuggestions:
             x = box.suggest(gp(X, Y))
             values.append(float(box.context(gp(X, Y)).ucb(x.unsqueeze(-2))))
         assert values[0] == pytest.approx(values[1], abs=1e-4)
-
-
-class TestModels:
-    def test_scalarised_outputs(self) -> None:
-        X, Y = data(8)
-        two = torch.cat([Y, X.sum(-1, keepdim=True)], dim=-1)
-        model = gp(X, two)
-        transform = ScalarizedPosteriorTransform(tensor([2.0, -0.3]), offset=1.0)
-        box = ExpandingBounds.corrected(UNIT, posterior_transform=transform)
-        x = box.suggest(model)
-        assert inside(box.bounds, x)
-        context = box.context(model)
-        torch.testing.assert_close(context.Y, 2 * two[:, 0] - 0.3 * two[:, 1] + 1)
-        far = torch.full((1, 1, 2), 1e3, dtype=torch.double)
-        assert float(context.ucb(far)) == pytest.approx(context.ucb_at_infinity)
-        assert box.suggest(model, q=2).shape == (2, 2)
-
-    def test_a_scalarised_single_output_is_the_plain_problem(self) -> None:
-        X, Y = data(8)
-        transform = ScalarizedPosteriorTransform(tensor([1.0]))
-        plain, scalarised = (
-            ExpandingBounds.corrected(UNIT),
-            ExpandingBounds.corrected(UNIT, posterior_transform=transform),
-        )
-        x = plain.suggest(gp(X, Y))
-        torch.testing.assert_close(scalarised.suggest(gp(X, Y)), x)
-        torch.testing.assert_close(scalarised.bounds, plain.bounds)
-
-    def test_ensemble(self) -> None:
-        X, Y = data(8)
-        model = EnsembleMapSaasSingleTaskGP(X, Y, num_taus=3).eval()
-        with torch.no_grad():
-            model.covar_module.base_kernel.lengthscale = tensor(
-                [[[0.3, 0.4]], [[0.5, 0.6]], [[0.9, 0.8]]]
-            )
-        box = ExpandingBounds.corrected(UNIT)
-        x = box.suggest(model)
-        assert x.shape == (1, 2) and inside(box.bounds, x)
-        assert torch.equal(x, box.suggest(model))
-        # The widest member decides how far to look.
-        record = box.history[0]
-        assert record.details["half_widths"][0] > 2 * 0.9
-
-    def test_constant_outcomes(self) -> None:
-        X, _ = data()
-        box = ExpandingBounds.corrected(UNIT, **FAST)
-        x = box.suggest(gp(X, torch.full((6, 1), 3.0, dtype=torch.double)))
-        assert x.isfinite().all() and box.bounds.isfinite().all()
-
-    def test_one_observation(self) -> None:
-        box = ExpandingBounds.corrected(UNIT, **FAST)
-        X = tensor([[0.4, 0.6]])
-        x = box.suggest(gp(X, bell(X), outcome_transform=None))
-        assert x.isfinite().all() and inside(box.bounds, x)
-
-    def test_bounds_come_in_the_dtype_of_the_first(self) -> None:
-        X, Y = data()
-        box = ExpandingBounds.corrected(UNIT.float(), **FAST)
-        x = box.suggest(gp(X, Y))
-        assert box.bounds.dtype == torch.float and x.dtype == torch.double
-        assert box.initial_bounds.dtype == box.hard_limits.dtype == torch.float
-
-
-class TestState:
-    def test_resumed_run_goes_on_as_the_uninterrupted_one(self) -> None:
-        def controller() -> ExpandingBounds:
-            return ExpandingBounds.corrected(
-                UNIT, trigger=FirstStep() | Always(), hard_limits={1: (-9, 9)}
-            )
-
-        whole = controller()
-        X, Y = data()
-        resumed = None
-        for _ in range(3):
-            model = gp(X, Y)
-            text = json.dumps(whole.state_dict())
-            resumed = controller()
-            resumed.load_state_dict(json.loads(text))
-            x = whole.suggest(model)
-            assert torch.equal(x, resumed.suggest(model))
-            # Also when the run was cut between the suggestion and its result.
-            again = controller()
-            again.load_state_dict(json.loads(json.dumps(whole.state_dict())))
-            assert torch.equal(x, again.suggest(model))
-            X, Y = torch.cat([X, x]), torch.cat([Y, bell(x)])
-        assert json.dumps(resumed.state_dict()) == json.dumps(whole.state_dict())
-        assert resumed.history == whole.history and len(whole.history) == 3
-        assert resumed.trace == whole.trace
-
-    def test_state_before_the_first_update(self) -> None:
-        X, Y = data()
-        box, fresh = (
-            ExpandingBounds.corrected(UNIT, **FAST),
-            ExpandingBounds.corrected(UNIT, **FAST),
-        )
-        box.load_state_dict(json.loads(json.dumps(fresh.state_dict())))
-        assert torch.equal(box.suggest(gp(X, Y)), fresh.suggest(gp(X, Y)))
-
-    @pytest.mark.parametrize(
-        ("change", "message"),
-        [
-            ({"schema": 99}, "schema"),
-            ({"bounds": [[0.0, 0.0], [math.nan, 1.0]]}, "finite"),
-            ({"bounds": [[0.0, 2.0], [1.0, 1.0]]}, "lower < upper"),
-            ({"bounds": [[0.0, 0.0], [1.0, 11.0]]}, "hard limits"),
-            ({"bounds": [[0.0], [1.0]]}, "equal shape"),
-            ({"num_observed": -1}, "count"),
-            ({"num_initial": "six"}, "count"),
-            ({"history": [{"iteration": 1}]}, "well-formed"),
-            ({"memory": None}, "well-formed"),
-        ],
-    )
-    def test_malformed_states_are_refused(self, change: dict[str, Any], message: str) -> None:
-        X, Y = data()
-        box = ExpandingBounds.corrected(UNIT, hard_limits={1: (-10, 10)})
-        box.update(gp(X, Y))
-        saved = box.state_dict()
-        with pytest.raises(InputDataError, match=message):
-            box.load_state_dict({**saved, **change})
-        assert box.state_dict() == saved
-
-    def test_missing_keys_and_other_dimensions_are_refused(self) -> None:
-        X, Y = data()
-        box = ExpandingBounds.corrected(UNIT)
-        box.update(gp(X, Y))
-        saved = box.state_dict()
-        for key in saved:
-            with pytest.raises(InputDataError, match=r"[Ee]xpected"):
-                box.load_state_dict({k: v for k, v in saved.items() if k != key})
-        with pytest.raises(BotorchTensorDimensionError, match="2 dimensions; got 1"):
-            box.load_state_dict(ExpandingBounds.corrected(UNIT[:, :1]).state_dict())
-        assert box.state_dict() == saved
-
-    def test_the_saved_dict_is_a_copy(self) -> None:
-        X, Y = data()
-        box = ExpandingBounds.corrected(UNIT)
-        box.update(gp(X, Y))
-        saved = box.state_dict()
-        text = json.dumps(saved)
-        saved["bounds"][0][0] = 77.0
-        saved["history"].clear()
-        assert json.dumps(box.state_dict()) == text
-
-
-@pytest.mark.parametrize(
-    ("bounds", "error", "message"),
-    [
-        (tensor([[0.0, math.nan], [1.0, 1.0]]), InputDataError, r"finite.*got.*nan"),
-        (tensor([[-math.inf, 0.0], [1.0, 1.0]]), InputDataError, r"finite.*hard_limits"),
-        (tensor([[0.0, 1.0], [1.0, 1.0]]), InputDataError, r"lower < upper.*\[1\]"),
-        (tensor([[1.0, 0.0], [0.0, 1.0]]), InputDataError, r"lower < upper.*Swap"),
-        (tensor([[0.0, 1.0]]), BotorchTensorDimensionError, r"2 x d.*\(1, 2\)"),
-        (tensor([[0.0, 1.0]] * 3), BotorchTensorDimensionError, r"2 x d.*\(3, 2\).*\.T"),
-        (tensor([0.0, 1.0]), BotorchTensorDimensionError, r"2 x d.*\(2,\)"),
-        (torch.zeros(2, 0), BotorchTensorDimensionError, r"2 x d.*\(2, 0\)"),
-        (torch.tensor([[0, 0], [1, 1]]), InputDataError, r"floating point.*int64.*double"),
-        ([(0.0, 1.0), (0.0, 1.0)], InputDataError, r"tensor; got list"),
-    ],
-)
-def test_bad_bounds_are_refused(bounds: Any, error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=r"Expected.*" + message):
-        ExpandingBounds.corrected(bounds)
-
-
-@pytest.mark.parametrize(
-    ("kwargs", "message"),
-    [
-        ({"epsilon": 0.0}, "positive finite `epsilon`; got 0"),
-        ({"epsilon": -1.0}, "got -1"),
-        ({"epsilon": math.nan}, "got nan"),
-        ({"epsilon": math.inf}, "got inf"),
-        ({"epsilon_unit": "sigma"}, "got 'sigma'"),
-        ({"max_growth": 0.0}, "`max_growth`; got 0"),
-        ({"max_growth": math.nan}, "got nan"),
-        ({"hard_limits": {0: (0.5, None)}}, r"`bounds`.*within the hard limits"),
-        ({"hard_limits": {0: (3, 2)}}, "lower < upper in `hard_limits`"),
-        ({"hard_limits": {2: (0, 1)}}, "dimensions 0 to 1.*got 2"),
-        ({"hard_limits": [(0, 1)]}, r"per dimension \(2\); got 1"),
-        ({"hard_limits": torch.zeros(3, 2)}, r"2 x 2; got \(3, 2\)"),
-        ({"beta": -1.0}, "positive finite beta"),
-    ],
-)
-def test_bad_settings_are_refused(kwargs: dict[str, Any], message: str) -> None:
-    with pytest.raises(BotorchError, match=r"Expected.*" + message):
-        ExpandingBounds.corrected(UNIT, **kwargs)
-
-
-def _with_targets(model: SingleTaskGP, value: float) -> SingleTaskGP:
-    model.train_targets[2] = value
-    return model
-
-
-def _bad_calls() -> dict[str, tuple[dict[str, Any], Callable[[], Any], str]]:
-    """Name: settings, the model, and what the message must say."""
-    X, Y = data(7, seed=3)
-    outside = torch.cat([X, tensor([[5.5, 0.5]])])
-    return {
-        "not fitted": ({}, lambda: SingleTaskGP(X, Y), "training mode.*fit_gpytorch_mll"),
-        "other dimension": (
-            {},
-            lambda: gp(torch.rand(6, 3).double(), Y[:6], input_transform=None),
-            "2 inputs.*got 3",
-        ),
-        "beyond limits": ({}, lambda: gp(outside, bell(outside)), r"hard limits.*5\.5.*row 7"),
-        "nan target": ({}, lambda: _with_targets(gp(X, Y), math.nan), "finite training targets"),
-        "infinite target": ({}, lambda: _with_targets(gp(X, Y), math.inf), "finite training"),
-        "coarse epsilon": (
-            {"epsilon": 1e3, "epsilon_unit": "raw"},
-            lambda: gp(X, Y),
-            r"epsilon < 4 sqrt\(beta\) theta.*got 1e\+03",
-        ),
-        "two outputs": ({}, lambda: gp(X, torch.cat([Y, Y], -1)), "posterior transform.*got 2"),
-        "no model": ({}, lambda: "model", "exact GP.*got str"),
-    }
-
-
-@pytest.mark.parametrize("name", sorted(_bad_calls()))
-@pytest.mark.parametrize("call", ["update", "suggest"])
-@pytest.mark.parametrize("started", [False, True])
-def test_bad_models_are_refused_and_change_nothing(name: str, call: str, started: bool) -> None:
-    kwargs, build, message = _bad_calls()[name]
-    box = ExpandingBounds.corrected(UNIT, hard_limits={0: (-5, 5)}, **FAST)
-    if started:
-        X, Y = data()
-        box.update(gp(X, Y))
-    # Settings that are bad only in the light of a model come in after a good first step.
-    other = ExpandingBounds.corrected(UNIT, hard_limits={0: (-5, 5)}, **FAST, **kwargs)
-    other.load_state_dict(box.state_dict())
-    saved = json.dumps(other.state_dict())
-    with pytest.raises(BotorchError, match=r"(?s)Expected.*" + message):
-        getattr(other, call)(build())
-    assert json.dumps(other.state_dict()) == saved
-
-
-class TestBadSuggestCalls:
-    def test_no_candidates(self) -> None:
-        X, Y = data()
-        with pytest.raises(InputDataError, match="q >= 1; got 0"):
-            ExpandingBounds.corrected(UNIT).suggest(gp(X, Y), q=0)
-
-    @pytest.mark.parametrize("extra", [{"q": 2}, {"X_pending": tensor([[0.5, 0.5]])}])
-    def test_analytic_acquisition_cannot_do_batches(self, extra: dict[str, Any]) -> None:
-        X, Y = data()
-        model = gp(X, Y)
-        acqf = UpperConfidenceBound(model, beta=4.0)
-        with pytest.raises(UnsupportedError, match=r"Expected.*UpperConfidenceBound.*Use a q-"):
-            ExpandingBounds.corrected(UNIT, **FAST).suggest(model, acqf, **extra)
-
-    def test_acquisition_without_a_batch_version(self) -> None:
-        X, Y = data()
-        box = ExpandingBounds.corrected(UNIT, acquisition=lambda c: c.ucb, **FAST)
-        with pytest.raises(UnsupportedError, match="batch_acquisition"):
-            box.suggest(gp(X, Y), q=2)
-
-
-def test_kernel_that_does_not_decay_is_refused_and_changes_nothing() -> None:
-    from gpytorch.kernels import PeriodicKernel
-
-    X, Y = data()
-    box = ExpandingBounds.corrected(UNIT)
-    saved = box.state_dict()
-    model = SingleTaskGP(X, Y, covar_module=PeriodicKernel()).eval()
-    with pytest.raises(UnsupportedError, match=r"(?s)Expected.*PeriodicKernel.*Use"):
-        box.suggest(model)
-    assert box.state_dict() == saved
-
-
-def test_log_inputs_with_a_box_at_zero_are_refused() -> None:
-    X, Y = data()
-    box = ExpandingBounds.corrected(UNIT)  # its lower corner is 0
-    model = SingleTaskGP(X, Y, input_transform=Log10([0, 1])).eval()
-    saved = box.state_dict()
-    with pytest.raises(InputDataError, match=r"Expected.*Log10.*positive"):
-        box.update(model)
-    assert box.state_dict() == saved
 
 
 def test_presets_differ_as_documented() -> None:
