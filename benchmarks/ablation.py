@@ -3,7 +3,6 @@
 Box:
 
 - ``no extent``: nothing but the hyperharmonic box, so distance counts linearly;
-- ``no radius``: the extent of the data is not limited by Theorem 4.1's radius;
 - ``no series``: at least the first box's sides, however many steps;
 
 acquisition:
@@ -44,24 +43,16 @@ from botorch_ubo.strategies import HyperharmonicBox, Proposal, RoamingBox
 Fit = Callable[[Tensor, Tensor, Tensor], QuickGP]
 
 
-@dataclass(frozen=True)
-class _Box(RoamingBox):
-    """RoamingBox from its own record, without the radius or without the series."""
-
-    radius: bool = True
-    series: bool = True
+class _NoSeries(RoamingBox):
+    """RoamingBox from its own record, without the series."""
 
     def propose(self, context: Context) -> Proposal:
         details = super().propose(context).details
-        like = context.summary.X
-        extent, least, limit, center = (
-            torch.tensor(details[key]).to(like)
-            for key in ("extent_of_data", "hyperharmonic_half_widths", "half_widths", "center")
+        extent, center = (
+            torch.tensor(details[key]).to(context.summary.X) for key in ("extent_of_data", "center")
         )
-        if not self.series:
-            first = context.to_model(context.state.initial_bounds)
-            least = (first[1] - first[0]) / 2
-        reach = torch.maximum(least, torch.minimum(limit, extent) if self.radius else extent)
+        first = context.to_model(context.state.initial_bounds)
+        reach = torch.maximum((first[1] - first[0]) / 2, extent)
         box = torch.stack([center - reach, center + reach])
         return Proposal(bounds=from_model_space(context.model, box).cpu())
 
@@ -114,8 +105,7 @@ def _with(**preset: object) -> Callable[..., ExpandingBounds]:
 _VARIANTS = {
     # In reach of all of space, so that only its sides are HuBO's.
     "no extent": Ablation(_with(strategy=HyperharmonicBox(center_span=1e9))),
-    "no radius": Ablation(_with(strategy=_Box(radius=False))),
-    "no series": Ablation(_with(strategy=_Box(series=False))),
+    "no series": Ablation(_with(strategy=_NoSeries())),
     "lingering": Ablation(
         _with(acquisition=factories.log_ei, batch_acquisition=factories.q_log_ei)
     ),

@@ -3,7 +3,7 @@ r"""The default: near as careful as HuBO, far as quick as the logarithm of the d
 The box surrounds the incumbent, the evaluated point with the best posterior mean. On either side
 of every dimension it reaches
 
-``max(h_t, min(r, max(beyond, behind)))``
+``max(h_t, beyond, behind)``
 
 from it, where
 
@@ -17,9 +17,10 @@ from it, where
   with every success and a distance ``D`` takes about ``log2 D`` of them. With an incumbent in the
   middle of the data it adds nothing, and exploration alone cannot make the box run away;
 * as long as no evaluation has brought anything notable over the initial ones, ``h_t`` doubles
-  with every ``d`` of them, up to 16 times: there is nothing to be careful about;
-* ``r`` is the radius of Theorem 4.1 for expected improvement: beyond it no datum makes one place
-  more promising than another.
+  with every ``d`` of them, up to 16 times: there is nothing to be careful about.
+
+A limit of the data's extent by the radius of Theorem 4.1 was measured to change nothing, near, far
+or under noise, and is left to :class:`~botorch_ubo.strategies.TheoremBox`.
 """
 
 from __future__ import annotations
@@ -31,11 +32,8 @@ import torch
 
 from botorch_ubo.boxes import from_model_space
 from botorch_ubo.context import Context
-from botorch_ubo.radius import theorem_radius
 from botorch_ubo.strategies.base import Proposal, Strategy
 from botorch_ubo.strategies.hyperharmonic import hyperharmonic_factor
-from botorch_ubo.strategies.improvement import IMPROVEMENT_BETA
-from botorch_ubo.strategies.theorem import radius_details
 
 _MAX_DOUBLINGS = 4.0  # in every direction at once: further out there is too much room to look into
 
@@ -52,12 +50,11 @@ class RoamingBox(Strategy):
         center = summary.X[context.believed_best]
         # On the one side the data lie `beyond` the incumbent by as much as `behind` on the other.
         extent = (summary.X - center).abs().amax(dim=0)
-        radius = theorem_radius(summary, context.epsilon, IMPROVEMENT_BETA)
         first = context.to_model(context.state.initial_bounds)
         least = hyperharmonic_factor(context.t, -1.0) / 2 * (first[1] - first[0])
         if context.stalled == context.t - 1:
             least = least * 2 ** min(context.stalled / summary.d, _MAX_DOUBLINGS)
-        reach = torch.maximum(least, torch.minimum(radius.half_widths, extent))
+        reach = torch.maximum(least, extent)
         box = torch.stack([center - reach, center + reach])
         return Proposal(
             bounds=from_model_space(context.model, box).cpu(),
@@ -66,6 +63,5 @@ class RoamingBox(Strategy):
                 "reach": reach.tolist(),
                 "hyperharmonic_half_widths": least.tolist(),
                 "extent_of_data": extent.tolist(),
-                **radius_details(summary, radius, IMPROVEMENT_BETA),
             },
         )

@@ -46,14 +46,6 @@ def test_goes_on_as_far_again_as_it_has_come():
     assert box.bounds.tolist() == [pytest.approx([0.0, 0.0]), pytest.approx([6.0, 6.0])]
 
 
-def test_no_farther_than_the_radius():
-    X, Y = climb(7, step=100.0)
-    box = ExpandingBounds(unit_box(), max_growth=1e6)
-    feed(box, X, Y, start=3)
-    assert reach(box) == pytest.approx(box.history[-1].details["half_widths"])
-    assert reach(box)[0] < 50
-
-
 def test_doubles_while_nothing_is_found_in_every_direction():
     X, Y = random_data(12)
     Y[:] = 0.5
