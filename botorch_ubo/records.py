@@ -53,7 +53,8 @@ class ExpansionRecord:
     decision: str = "accepted"
     """What `on_expand` made of it: "accepted", "shrunk" or "refused"."""
     details: Mapping[str, Any] = field(default_factory=dict)
-    """What the strategy knows: for the theorem's box theta, gamma, its active term, radius."""
+    """What the strategy knows: for the theorem's box theta, gamma, its active term, radius. ``why``,
+    if it is there, is part of the line that the record prints."""
 
     @property
     def moved(self) -> bool:
@@ -75,6 +76,8 @@ class ExpansionRecord:
         if self.regret_bound is not None:
             why += f" (regret bound {self.regret_bound:.3g}, epsilon {self.epsilon:.3g})"
         text = f"iteration {self.iteration}: {self.strategy} moved the box, {why}"
+        if "why" in self.details:
+            text += f"; {self.details['why']}"
         if "radius" in self.details:
             text += (
                 f"; radius {read_float(self.details['radius']):.3g} length-scales, "

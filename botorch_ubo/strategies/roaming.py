@@ -29,6 +29,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
+from torch import Tensor
 
 from botorch_ubo.boxes import from_model_space
 from botorch_ubo.context import Context
@@ -52,16 +53,25 @@ class RoamingBox(Strategy):
         extent = (summary.X - center).abs().amax(dim=0)
         first = context.to_model(context.state.initial_bounds)
         least = hyperharmonic_factor(context.t, -1.0) / 2 * (first[1] - first[0])
-        if context.stalled == context.t - 1:
+        searching = context.stalled == context.t - 1  # nothing notable has been found at all
+        if searching:
             least = least * 2 ** min(context.stalled / summary.d, _MAX_DOUBLINGS)
         reach = torch.maximum(least, extent)
         box = torch.stack([center - reach, center + reach])
         return Proposal(
             bounds=from_model_space(context.model, box).cpu(),
             details={
+                "why": _explain(least, extent, searching),
                 "center": center.tolist(),
                 "reach": reach.tolist(),
                 "hyperharmonic_half_widths": least.tolist(),
                 "extent_of_data": extent.tolist(),
             },
         )
+
+
+def _explain(least: Tensor, extent: Tensor, searching: bool) -> str:
+    led = [f"x{i}" for i in (extent > least).nonzero().flatten().tolist()]
+    if led:
+        return f"as far again as the data reach in {', '.join(led)}"
+    return "wider while nothing notable is found" if searching else "wider with every step"

@@ -44,6 +44,7 @@ def test_goes_on_as_far_again_as_it_has_come():
     feed(box, X, Y, start=3)
     assert reach(box) == pytest.approx([3.0, 3.0])
     assert box.bounds.tolist() == [pytest.approx([0.0, 0.0]), pytest.approx([6.0, 6.0])]
+    assert "every step; as far again as the data reach in x0, x1; sides" in str(box.history[-1])
 
 
 def test_doubles_while_nothing_is_found_in_every_direction():
