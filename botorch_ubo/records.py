@@ -53,8 +53,10 @@ class ExpansionRecord:
     decision: str = "accepted"
     """What `on_expand` made of it: "accepted", "shrunk" or "refused"."""
     details: Mapping[str, Any] = field(default_factory=dict)
-    """What the strategy knows: for the theorem's box theta, gamma, its active term, radius. ``why``,
-    if it is there, is part of the line that the record prints."""
+    """What the strategy knows: for the theorem's box theta, gamma, its active term, radius.
+
+    ``why``, if it is there, is part of the line that the record prints.
+    """
 
     @property
     def moved(self) -> bool:
