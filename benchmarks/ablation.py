@@ -1,9 +1,10 @@
-"""The default method with one ingredient removed in turn, to see what each is worth.
+"""The default method with one ingredient removed or added in turn, to see what each is worth.
 
 Box:
 
 - ``no extent``: nothing but the hyperharmonic box, so distance counts linearly;
 - ``no series``: at least the first box's sides, however many steps;
+- ``with radius``: the extent of the data limited by Theorem 4.1's radius for EI;
 
 acquisition:
 
@@ -38,21 +39,33 @@ from botorch_ubo.methods import DEFAULT_METHOD
 from botorch_ubo.models import default_model, fit_default_model, temper
 from botorch_ubo.quick_fit import fit_quick_gp
 from botorch_ubo.quick_gp import QuickGP
+from botorch_ubo.radius import theorem_radius
 from botorch_ubo.strategies import HyperharmonicBox, Proposal, RoamingBox
+from botorch_ubo.strategies.improvement import IMPROVEMENT_BETA
 
 Fit = Callable[[Tensor, Tensor, Tensor], QuickGP]
 
 
-class _NoSeries(RoamingBox):
-    """RoamingBox from its own record, without the series."""
+@dataclass(frozen=True)
+class _Box(RoamingBox):
+    """RoamingBox from its own record, without the series or with Theorem 4.1's radius."""
+
+    series: bool = True
+    radius: bool = False
 
     def propose(self, context: Context) -> Proposal:
         details = super().propose(context).details
-        extent, center = (
-            torch.tensor(details[key]).to(context.summary.X) for key in ("extent_of_data", "center")
+        extent, least, center = (
+            context.summary.X.new_tensor(details[key])
+            for key in ("extent_of_data", "hyperharmonic_half_widths", "center")
         )
-        first = context.to_model(context.state.initial_bounds)
-        reach = torch.maximum((first[1] - first[0]) / 2, extent)
+        if not self.series:
+            first = context.to_model(context.state.initial_bounds)
+            least = (first[1] - first[0]) / 2
+        if self.radius:
+            limit = theorem_radius(context.summary, context.epsilon, IMPROVEMENT_BETA).half_widths
+            extent = torch.minimum(limit, extent)
+        reach = torch.maximum(least, extent)
         box = torch.stack([center - reach, center + reach])
         return Proposal(bounds=from_model_space(context.model, box).cpu())
 
@@ -105,7 +118,8 @@ def _with(**preset: object) -> Callable[..., ExpandingBounds]:
 _VARIANTS = {
     # In reach of all of space, so that only its sides are HuBO's.
     "no extent": Ablation(_with(strategy=HyperharmonicBox(center_span=1e9))),
-    "no series": Ablation(_with(strategy=_NoSeries())),
+    "no series": Ablation(_with(strategy=_Box(series=False))),
+    "with radius": Ablation(_with(strategy=_Box(radius=True))),
     "lingering": Ablation(
         _with(acquisition=factories.log_ei, batch_acquisition=factories.q_log_ei)
     ),
