@@ -12,7 +12,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -151,14 +151,39 @@ def pack(source: Path, target: Path) -> int:
 
 
 def write_packed(records: Iterable[Record], target: Path) -> int:
-    """Write records into one ``.jsonl.gz``, in a fixed order; the same bytes for the same ones."""
+    """Write records into one ``.jsonl.gz``, in a fixed order; the same bytes for the same ones.
+
+    Points and boxes have seven digits there, seconds three, which is what reports need; outcomes
+    have all of theirs.
+    """
     ordered = sorted(records, key=lambda record: record.key)
-    content = "".join(record.to_json() + "\n" for record in ordered).encode()
+    content = "".join(_shortened(record).to_json() + "\n" for record in ordered).encode()
     target.parent.mkdir(parents=True, exist_ok=True)
     temporary = target.with_name(target.name + ".tmp")
     temporary.write_bytes(gzip.compress(content, mtime=0))
     os.replace(temporary, target)
     return len(ordered)
+
+
+def _shortened(record: Record) -> Record:
+    return replace(
+        record,
+        X=_rounded(record.X, 7),
+        boxes=_rounded(record.boxes, 7),
+        seconds=_rounded(record.seconds, 3),
+        process_seconds=_rounded(record.process_seconds, 3),
+    )
+
+
+def _rounded(value: Any, digits: int) -> Any:
+    """Numbers in lists and dicts to so many significant digits."""
+    if isinstance(value, float):
+        return float(f"{value:.{digits}g}")
+    if isinstance(value, list):
+        return [_rounded(item, digits) for item in value]
+    if isinstance(value, dict):
+        return {key: _rounded(item, digits) for key, item in value.items()}
+    return value
 
 
 def _read_file(path: Path) -> Iterator[Record]:

@@ -160,8 +160,10 @@ def noise_std(context: Context) -> float:
     """
     likelihood, dtype = context.model.likelihood, context.model.train_targets.dtype
     constraint = getattr(getattr(likelihood, "noise_covar", None), "raw_noise_constraint", None)
-    least = EXACT_NOISE if constraint is None else float(constraint.lower_bound)
-    least = max(least, min_fixed_noise.value(dtype) if constraint is None else 0.0)
+    if constraint is None:
+        least = max(EXACT_NOISE, min_fixed_noise.value(dtype))
+    else:
+        least = float(constraint.lower_bound)
     summary = context.summary
     exact = (1.1 * least) ** 0.5 * summary.Y_std
     return 0.0 if summary.noise_std <= exact else summary.noise_std

@@ -102,3 +102,18 @@ def test_file_names() -> None:
     assert record_path(Path("d"), "far_smooth2_d30", "CMA-ES") == Path(
         "d/far_smooth2_d30/cma-es.jsonl"
     )
+
+
+def test_packed_points_are_shortened_and_outcomes_are_not(tmp_path: Path) -> None:
+    third = 1 / 3
+    record = Record(
+        problem="p", method="m", seed=0, dim=1, num_initial=1, budget=0,
+        start_box=[[0.0], [1.0]], X=[[third]], Y=[third], seconds={"fit": [third]},
+        boxes=[{"t": 1, "bounds": [[third], [1.0]]}],
+    )  # fmt: skip
+    write_record(tmp_path / "runs", record)
+    pack(tmp_path / "runs", tmp_path / "packed.jsonl.gz")
+    (found,) = read_records(tmp_path / "packed.jsonl.gz")
+    assert found.X == [[0.3333333]] and found.Y == [third]
+    assert found.boxes == [{"t": 1, "bounds": [[0.3333333], [1.0]]}]
+    assert found.seconds == {"fit": [0.333]}
