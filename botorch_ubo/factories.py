@@ -10,13 +10,14 @@ from dataclasses import dataclass
 
 from botorch.acquisition import LogExpectedImprovement, qUpperConfidenceBound
 from botorch.acquisition.acquisition import AcquisitionFunction
-from botorch.acquisition.logei import qLogExpectedImprovement
+from botorch.acquisition.logei import TAU_RELU
 from botorch.acquisition.objective import PosteriorTransform, ScalarizedPosteriorTransform
 from gpytorch.settings import min_fixed_noise
 from torch import Tensor
 
 from botorch_ubo.acquisition.augmented import LogAugmentedExpectedImprovement
 from botorch_ubo.acquisition.confidence import UnboundedUpperConfidenceBound
+from botorch_ubo.acquisition.incremental import qLogIncrementalExpectedImprovement
 from botorch_ubo.acquisition.penalties import HingeQuadraticPenalty, Penalty
 from botorch_ubo.acquisition.quick_improvement import QuickLogExpectedImprovement
 from botorch_ubo.acquisition.regularized import LogRegularizedExpectedImprovement
@@ -38,12 +39,12 @@ def searching_log_ei(context: Context) -> AcquisitionFunction:
     return improvement_over(context, sought_value(context), noise_std(context))
 
 
-def q_searching_log_ei(context: Context) -> qLogExpectedImprovement:
-    """The Monte Carlo version of :func:`searching_log_ei`, not augmented."""
-    return _q_log_ei(context, sought_value(context))
+def q_searching_log_ei(context: Context) -> qLogIncrementalExpectedImprovement:
+    """The Monte Carlo version of :func:`searching_log_ei`."""
+    return _q_log_ei(context, sought_value(context), noise_std(context))
 
 
-def q_log_ei(context: Context) -> qLogExpectedImprovement:
+def q_log_ei(context: Context) -> qLogIncrementalExpectedImprovement:
     """The Monte Carlo version of :func:`log_ei`."""
     return _q_log_ei(context, best_observation(context))
 
@@ -191,9 +192,13 @@ def to_maximize(context: Context) -> PosteriorTransform | None:
     return ScalarizedPosteriorTransform(-weights, -context.summary.offset)
 
 
-def _q_log_ei(context: Context, best_f: Tensor) -> qLogExpectedImprovement:
-    return qLogExpectedImprovement(
+def _q_log_ei(
+    context: Context, best_f: Tensor, augmented_for: float = 0.0
+) -> qLogIncrementalExpectedImprovement:
+    return qLogIncrementalExpectedImprovement(
         context.model,
         best_f if context.settings.maximize else -best_f,
+        augmented_for,
         posterior_transform=to_maximize(context),
+        tau_relu=TAU_RELU * context.summary.Y_std,  # BoTorch's is for outcomes of unit size
     )

@@ -130,7 +130,7 @@ BOXES = st.lists(st.tuples(COORDINATE, COORDINATE).map(sorted), min_size=2, max_
 )
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(BOXES, BOXES, st.floats(0.0, 1e3))
 def test_hull_and_cap_contain(box, other, growth):
     both = hull(box, other)
@@ -141,7 +141,7 @@ def test_hull_and_cap_contain(box, other, growth):
     assert (capped[0] >= box[0] - reach).all() and (capped[1] <= box[1] + reach).all()
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(BOXES)
 def test_cast_inward(box):
     box = pad(box, torch.ones(2).double())

@@ -264,9 +264,7 @@ def _resumes_or_refuses(path: Path) -> UnboundedOptimizer | None:
 
 
 @given(st.data())
-@settings(
-    max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=400, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_fuzz_bytes(run_text: str, tmp_path: Path, data: st.DataObject) -> None:
     """However a file is damaged, it is refused, or it says the same as before."""
     content = run_text.encode()
@@ -304,9 +302,7 @@ def _places(tree: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]
 
 @pytest.mark.filterwarnings("ignore:The run in")  # was started with other versions
 @given(st.data())
-@settings(
-    max_examples=250, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=250, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_fuzz_values_with_a_forged_digest(
     run_text: str, tmp_path: Path, data: st.DataObject
 ) -> None:

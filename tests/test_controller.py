@@ -163,7 +163,7 @@ LIMIT_CASES = st.fixed_dictionaries(
 
 
 @given(LIMIT_CASES)
-@settings(max_examples=20, deadline=None, derandomize=True, database=None)
+@settings(max_examples=20)
 @pytest.mark.filterwarnings("ignore")
 def test_hard_limits_are_never_crossed(case: dict[str, Any]) -> None:
     """Neither by a box nor by a candidate, compared with the user's own doubles."""

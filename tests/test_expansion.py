@@ -105,7 +105,7 @@ class TestHold:
         st.lists(st.tuples(st.floats(-5, 5), st.floats(0.1, 5)), min_size=4, max_size=4),
         st.sets(st.tuples(st.integers(0, 1), st.sampled_from(["lower", "upper"]))),
     )
-    @settings(max_examples=200, deadline=None)
+    @settings(max_examples=200)
     def test_never_adds_to_a_move(
         self, sides: list[tuple[float, float]], held: set[tuple[int, str]]
     ) -> None:

@@ -148,7 +148,7 @@ def test_moves_of_the_box(case: Case, seed: int, method: str, max_growth: float)
     st.booleans(),
     st.booleans(),
 )
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, suppress_health_check=list(HealthCheck))
 @pytest.mark.filterwarnings("ignore")
 def test_candidates(
     case: Case,

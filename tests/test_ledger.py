@@ -183,7 +183,7 @@ EVENTS = st.lists(
 
 
 @given(EVENTS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_whatever_happens_nothing_is_lost_or_counted_twice(
     events: list[tuple[str, int, float]],
 ) -> None:

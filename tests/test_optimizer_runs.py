@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 from botorch.exceptions.errors import InputDataError
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from botorch_ubo.methods import available_methods
@@ -234,8 +234,10 @@ class TestCertify:
         assert optimizer.result().certificate == certificate
 
 
+@example([3, 2, 2, 3, 1, 2, 0], 2)  # three failures around the only success
+@example([4, 5, 0, 0, 4, 4, 1, 1, 1, 3, 4, 0], 1)  # eight pending at once
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=12), st.integers(0, 3))
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=15)
 def test_any_schedule_of_asks_and_tells(schedule: list[int], seed: int) -> None:
     """Ask, tell, fail and lose trials in any order: no point twice, none lost, all in bounds."""
     optimizer = make([(0.0, 1.0)], num_initial=3, hard_limits=[(-0.5, 2.0)], seed=seed)

@@ -6,6 +6,7 @@ from botorch_ubo.acquisition.confidence import (
     LowerConfidenceBound,
     UnboundedUpperConfidenceBound,
 )
+from botorch_ubo.acquisition.incremental import qLogIncrementalExpectedImprovement
 from botorch_ubo.acquisition.penalties import HingeQuadraticPenalty, Penalty, QuadraticPenalty
 from botorch_ubo.acquisition.regularized import LogRegularizedExpectedImprovement
 from botorch_ubo.acquisition.variance_cap import VarianceCappedLogExpectedImprovement
@@ -19,4 +20,5 @@ __all__ = [
     "QuadraticPenalty",
     "UnboundedUpperConfidenceBound",
     "VarianceCappedLogExpectedImprovement",
+    "qLogIncrementalExpectedImprovement",
 ]

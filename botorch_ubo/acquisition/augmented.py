@@ -55,12 +55,7 @@ class LogAugmentedExpectedImprovement(LogExpectedImprovement):
             maximize: If True, consider the problem a maximization problem.
         """
         super().__init__(model, _like(model, best_f), posterior_transform, maximize)
-        self.register_buffer("noise_std", _like(model, noise_std))
-        if not (self.noise_std >= 0).all():
-            raise InputDataError(
-                f"Expected noise_std >= 0; got {noise_std}. Pass the square root of the "
-                "observations' variance, or 0 for exact ones."
-            )
+        self.register_buffer("noise_std", check_noise_std(model, noise_std))
 
     @t_batch_mode_transform(expected_q=1)
     @average_over_ensemble_models  # type: ignore[arg-type]  # annotated for the base class only
@@ -76,7 +71,23 @@ class LogAugmentedExpectedImprovement(LogExpectedImprovement):
         mean, sigma = self._mean_and_sigma(X)  # (b1 x ... bk) x 1
         assert sigma is not None  # it is for `compute_sigma=True`, the default
         u = _scaled_improvement(mean, sigma, self.best_f, self.maximize)
-        total = (sigma.square() + self.noise_std.square()).sqrt()
-        # 1 - s / t = sigma^2 / (t (t + s)), without cancellation
-        log_share = 2 * sigma.log() - total.log() - (total + self.noise_std).log()
+        log_share = log_share_beyond_noise(sigma, self.noise_std)
         return (_log_ei_helper(u) + sigma.log() + log_share).squeeze(-1)
+
+
+def log_share_beyond_noise(sigma: Tensor, noise_std: Tensor) -> Tensor:
+    """``log(1 - s / sqrt(sigma^2 + s^2))``, 0 without noise (same shape as ``sigma``)."""
+    total = (sigma.square() + noise_std.square()).sqrt()
+    # 1 - s / t = sigma^2 / (t (t + s)), without cancellation
+    return 2 * sigma.log() - total.log() - (total + noise_std).log()
+
+
+def check_noise_std(model: Model, noise_std: float | Tensor) -> Tensor:
+    """The noise's standard deviation in the model's dtype and device."""
+    checked = _like(model, noise_std)
+    if not (checked >= 0).all():
+        raise InputDataError(
+            f"Expected noise_std >= 0; got {noise_std}. Pass the square root of the "
+            "observations' variance, or 0 for exact ones."
+        )
+    return checked

@@ -15,6 +15,7 @@ from botorch.acquisition.input_constructors import (
 )
 from botorch.acquisition.objective import PosteriorTransform
 from botorch.models.model import Model
+from botorch.sampling.base import MCSampler
 from botorch.utils.datasets import SupervisedDataset
 from gpytorch.models import ExactGP
 from torch import Tensor
@@ -24,6 +25,7 @@ from botorch_ubo.acquisition.confidence import (
     LowerConfidenceBound,
     UnboundedUpperConfidenceBound,
 )
+from botorch_ubo.acquisition.incremental import qLogIncrementalExpectedImprovement
 from botorch_ubo.acquisition.penalties import HingeQuadraticPenalty, Penalty
 from botorch_ubo.acquisition.regularized import LogRegularizedExpectedImprovement
 from botorch_ubo.acquisition.variance_cap import VarianceCappedLogExpectedImprovement
@@ -117,6 +119,37 @@ def construct_inputs_augmented(
     if noise_std is None:
         noise_std = summarize_posterior(model, posterior_transform).noise_std
     return {**inputs, "noise_std": noise_std}
+
+
+@acqf_input_constructor(qLogIncrementalExpectedImprovement)
+def construct_inputs_incremental(
+    model: ExactGP,
+    training_data: TrainingData,
+    posterior_transform: PosteriorTransform | None = None,
+    best_f: float | Tensor | None = None,
+    noise_std: float | None = None,
+    sampler: MCSampler | None = None,
+    X_pending: Tensor | None = None,
+) -> dict[str, Any]:
+    r"""Construct kwargs for incremental expected improvement.
+
+    Args:
+        model: The model to be used in the acquisition function.
+        training_data: Dataset(s) used to train the model, for the default of ``best_f``.
+        posterior_transform: The posterior transform to be used in the acquisition function.
+        best_f: Threshold above which improvement is defined.
+        noise_std: Standard deviation of the noise; the model's if ``None``.
+        sampler: The sampler used to draw base samples.
+        X_pending: ``m x d`` points that are being evaluated.
+
+    Returns:
+        A dict mapping kwarg names of the constructor to values.
+    """
+    inputs = construct_inputs_augmented(
+        model, training_data, posterior_transform, best_f, noise_std=noise_std
+    )
+    del inputs["maximize"]
+    return {**inputs, "sampler": sampler, "X_pending": X_pending}
 
 
 @acqf_input_constructor(VarianceCappedLogExpectedImprovement)

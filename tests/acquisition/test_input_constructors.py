@@ -12,6 +12,7 @@ from botorch_ubo.acquisition import (
     LogAugmentedExpectedImprovement,
     LowerConfidenceBound,
     UnboundedUpperConfidenceBound,
+    qLogIncrementalExpectedImprovement,
 )
 from botorch_ubo.acquisition.input_constructors import construct_inputs_confidence_bound
 from tests.helpers import tensor
@@ -86,3 +87,17 @@ def test_augmented_takes_the_noise_of_the_model(noise_std):
     raw = float(gp.likelihood.noise.sqrt() * gp.outcome_transform.stdvs)
     assert kwargs["noise_std"] == pytest.approx(noise_std or raw)
     assert LogAugmentedExpectedImprovement(**kwargs)(X.unsqueeze(-2)).isfinite().all()
+
+
+def test_incremental_takes_the_noise_of_the_model_and_pending_points():
+    gp = model()
+    X, Y = gp.train_inputs[0], tensor([[1.0], [2.0], [0.5], [0.0]])
+    data = SupervisedDataset(X=X, Y=Y, feature_names=["a", "b"], outcome_names=["y"])
+    kwargs = get_acqf_input_constructor(qLogIncrementalExpectedImprovement)(
+        model=gp, training_data=data, X_pending=X[:1]
+    )
+    acqf = qLogIncrementalExpectedImprovement(**kwargs)
+    assert float(acqf.best_f) == 2.0
+    assert acqf.noise_std > 0
+    assert torch.equal(acqf.X_pending, X[:1])
+    assert acqf(X.unsqueeze(-2) + 0.1).isfinite().all()
