@@ -8,24 +8,25 @@ Box:
 
 acquisition:
 
-- ``lingering``: plain LogEI, which may polish one optimum for ever;
-- ``no augmentation``: LogEI for augmented LogEI, so noise is not averaged out;
+- ``lingering``: LogEI over the best observation, which may polish one optimum for ever;
 
 model:
 
 - ``no tempering``: outcomes as they are, however bad;
 - ``no output scale``: BoTorch's kernel of unit variance;
 - ``always noise``: noise is inferred even where observations are exact;
+- ``exact by density``: observations are exact if that has the larger density, not at even odds;
+- ``exact though rough``: even odds, however much rougher that makes the function;
 - ``BoTorch's noise prior``: log-normal (-4, 1) for (-2, 1.5).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
-from botorch.acquisition.acquisition import AcquisitionFunction
 from botorch.models.transforms import Normalize
 from botorch.models.utils.gpytorch_modules import get_covar_module_with_dim_scaled_prior
 from gpytorch.priors import LogNormalPrior
@@ -78,6 +79,14 @@ def _always_noise(X: Tensor, Y: Tensor, bounds: Tensor) -> QuickGP:
     return fit_quick_gp(default_model(X, temper(X, Y, bounds)[0], bounds), try_exact=False)
 
 
+def _exact_by_density(X: Tensor, Y: Tensor, bounds: Tensor) -> QuickGP:
+    return fit_quick_gp(default_model(X, temper(X, Y, bounds)[0], bounds), max_roughening=0.0)
+
+
+def _exact_though_rough(X: Tensor, Y: Tensor, bounds: Tensor) -> QuickGP:
+    return fit_quick_gp(default_model(X, temper(X, Y, bounds)[0], bounds), max_roughening=math.inf)
+
+
 def _botorch_noise(X: Tensor, Y: Tensor, bounds: Tensor) -> QuickGP:
     model = default_model(X, temper(X, Y, bounds)[0], bounds)
     model.likelihood.noise_covar.register_prior(
@@ -97,10 +106,6 @@ def _unscaled(X: Tensor, Y: Tensor, bounds: Tensor) -> QuickGP:
         input_transform=Normalize(d, bounds=bounds),
     )
     return fit_quick_gp(model)
-
-
-def _not_augmented(context: Context) -> AcquisitionFunction:
-    return factories.improvement_over(context, factories.sought_value(context))
 
 
 @dataclass(frozen=True)
@@ -123,10 +128,11 @@ _VARIANTS = {
     "lingering": Ablation(
         _with(acquisition=factories.log_ei, batch_acquisition=factories.q_log_ei)
     ),
-    "no augmentation": Ablation(_with(acquisition=_not_augmented)),
     "no tempering": Ablation(fit=_untempered),
     "no output scale": Ablation(fit=_unscaled),
     "always noise": Ablation(fit=_always_noise),
+    "exact by density": Ablation(fit=_exact_by_density),
+    "exact though rough": Ablation(fit=_exact_though_rough),
     "BoTorch's noise prior": Ablation(fit=_botorch_noise),
 }
 

@@ -12,10 +12,8 @@ from botorch.acquisition import LogExpectedImprovement, qUpperConfidenceBound
 from botorch.acquisition.acquisition import AcquisitionFunction
 from botorch.acquisition.logei import TAU_RELU
 from botorch.acquisition.objective import PosteriorTransform, ScalarizedPosteriorTransform
-from gpytorch.settings import min_fixed_noise
 from torch import Tensor
 
-from botorch_ubo.acquisition.augmented import LogAugmentedExpectedImprovement
 from botorch_ubo.acquisition.confidence import UnboundedUpperConfidenceBound
 from botorch_ubo.acquisition.incremental import qLogIncrementalExpectedImprovement
 from botorch_ubo.acquisition.penalties import HingeQuadraticPenalty, Penalty
@@ -24,7 +22,6 @@ from botorch_ubo.acquisition.regularized import LogRegularizedExpectedImprovemen
 from botorch_ubo.acquisition.repelled import LogRepelledAcquisition
 from botorch_ubo.acquisition.variance_cap import VarianceCappedLogExpectedImprovement
 from botorch_ubo.context import Context
-from botorch_ubo.quick_fit import EXACT_NOISE
 from botorch_ubo.quick_gp import QuickGP
 from botorch_ubo.strategies.variance_cap import INITIAL_CAP
 
@@ -35,13 +32,13 @@ def log_ei(context: Context) -> AcquisitionFunction:
 
 
 def searching_log_ei(context: Context) -> AcquisitionFunction:
-    """Log augmented expected improvement that does not linger; see :func:`sought_value`."""
-    return improvement_over(context, sought_value(context), noise_std(context))
+    """Log expected improvement that does not linger; see :func:`sought_value`."""
+    return improvement_over(context, sought_value(context))
 
 
 def q_searching_log_ei(context: Context) -> qLogIncrementalExpectedImprovement:
     """The Monte Carlo version of :func:`searching_log_ei`."""
-    return _q_log_ei(context, sought_value(context), noise_std(context))
+    return _q_log_ei(context, sought_value(context))
 
 
 def q_log_ei(context: Context) -> qLogIncrementalExpectedImprovement:
@@ -154,33 +151,13 @@ def sought_value(context: Context) -> Tensor:
     return best + margin if context.settings.maximize else best - margin
 
 
-def noise_std(context: Context) -> float:
-    """Standard deviation of the noise (its mean variance's root); 0 if it is but the least allowed.
-
-    Likelihoods of exact observations have some, lest a covariance matrix be singular.
-    """
-    likelihood, dtype = context.model.likelihood, context.model.train_targets.dtype
-    constraint = getattr(getattr(likelihood, "noise_covar", None), "raw_noise_constraint", None)
-    if constraint is None:
-        least = max(EXACT_NOISE, min_fixed_noise.value(dtype))
-    else:
-        least = float(constraint.lower_bound)
-    summary = context.summary
-    exact = (1.1 * least) ** 0.5 * summary.Y_std
-    return 0.0 if summary.noise_std <= exact else summary.noise_std
-
-
-def improvement_over(
-    context: Context, best_f: Tensor, augmented_for: float = 0.0
-) -> AcquisitionFunction:
-    """Log expected improvement over a value, augmented for a noise of that standard deviation."""
+def improvement_over(context: Context, best_f: Tensor) -> AcquisitionFunction:
+    """Log expected improvement over a value."""
     model, settings = context.model, context.settings
     transform, maximize = settings.posterior_transform, settings.maximize
     on_cpu = model.train_targets.device.type == "cpu"
     if on_cpu and transform is None and isinstance(model, QuickGP) and model.has_shortcut():
-        return QuickLogExpectedImprovement(model, best_f, maximize, augmented_for)
-    if augmented_for > 0:
-        return LogAugmentedExpectedImprovement(model, best_f, augmented_for, transform, maximize)
+        return QuickLogExpectedImprovement(model, best_f, maximize)
     return LogExpectedImprovement(model, best_f, transform, maximize)
 
 
@@ -192,13 +169,10 @@ def to_maximize(context: Context) -> PosteriorTransform | None:
     return ScalarizedPosteriorTransform(-weights, -context.summary.offset)
 
 
-def _q_log_ei(
-    context: Context, best_f: Tensor, augmented_for: float = 0.0
-) -> qLogIncrementalExpectedImprovement:
+def _q_log_ei(context: Context, best_f: Tensor) -> qLogIncrementalExpectedImprovement:
     return qLogIncrementalExpectedImprovement(
         context.model,
         best_f if context.settings.maximize else -best_f,
-        augmented_for,
         posterior_transform=to_maximize(context),
         tau_relu=TAU_RELU * context.summary.Y_std,  # BoTorch's is for outcomes of unit size
     )

@@ -103,6 +103,10 @@ class LogDensity:
         prior = -(p + 0.5 * deviation**2).sum()
         return float(-fit - prior), 1 + deviation / self.scale - gradient
 
+    def roughness(self, p: Vector) -> float:
+        """The root of the summed squares of inverse length-scales."""
+        return float(np.linalg.norm(np.exp(-p[: self.X.shape[-1]])))
+
     def mean(self, p: Vector) -> float:
         """The prior mean that goes with the other parameters."""
         return self._solve(self._kernel(p), p)[2]
@@ -132,18 +136,21 @@ class LogDensity:
         return factor, solved[:, 0] - c * solved[:, 1], float(c)
 
 
-def fit_quick_gp(model: QuickGP, try_exact: bool = True) -> QuickGP:
+def fit_quick_gp(model: QuickGP, try_exact: bool = True, max_roughening: float = 1.2) -> QuickGP:
     r"""Fit a model in place, and put it in evaluation mode.
 
     The density has several maxima. The search starts from the best of three points between the
     modes and the medians of the length-scales' priors. If the noise is to be inferred, so does
     another from much noise, lest noise be taken for a rough function; and exact observations are
-    tried, and win if their density is larger: experiments in silico have no noise, and a GP that
-    believes in some cannot finish the last digits.
+    tried, at even odds: experiments in silico have no noise, and a GP that believes in some cannot
+    finish the last digits. If they make the function rougher they need the larger density: a little
+    noise that smooths over ripples lets a search stride where it would creep.
 
     Args:
         model: The model, with a squared exponential kernel, scaled or not, and log-normal priors.
         try_exact: Whether observations may turn out to be exact.
+        max_roughening: Up to this ratio of inverse length-scales (their norms), exact observations
+            have even odds.
 
     Returns:
         The model.
@@ -161,8 +168,12 @@ def fit_quick_gp(model: QuickGP, try_exact: bool = True) -> QuickGP:
         found = _minimize(density, [noisy], found)
         if try_exact:
             exact = LogDensity(model, EXACT_NOISE)
-            other = _minimize(exact, [*_starts(exact), found.x[:-1]], found)
-            if other is not found:
+            # A density per unit of noise against one without: by Laplace's approximation, with a
+            # posterior of unit width in log(noise), all noise together has this much less.
+            less = math.log(density.scale[-1]) - found.x[-1]
+            other = _minimize(exact, [*_starts(exact), found.x[:-1]], found, less)
+            smooth = density.roughness(other.x) < max_roughening * density.roughness(found.x)
+            if other is not found and (smooth or other.fun < found.fun):
                 density, found = exact, other
     else:
         density = LogDensity(model, _array(model.likelihood.noise))
@@ -197,9 +208,15 @@ def _starts(density: LogDensity) -> list[Vector]:
 
 
 def _minimize(
-    density: LogDensity, starts: list[Vector], rival: OptimizeResult | None = None
+    density: LogDensity,
+    starts: list[Vector],
+    rival: OptimizeResult | None = None,
+    handicap: float = 0.0,
 ) -> OptimizeResult:
-    """Descend from the best of the starts; the rival, if that comes out or is sure to be better."""
+    """Descend from the best of the starts; the rival, if that comes out or is sure to be better.
+
+    The handicap is the rival's, in nats.
+    """
     d = density.X.shape[-1]
     lower, upper = np.full(len(starts[0]), -9.0), np.full(len(starts[0]), 10.0)
     lower[:d] = math.log(0.025)  # BoTorch's bound
@@ -207,7 +224,7 @@ def _minimize(
         lower[-1] = math.log(MIN_NOISE)
     starts = [np.clip(start, lower, upper) for start in starts]
     values = [density(start)[0] for start in starts]
-    if rival is not None and min(values) > rival.fun + _HOPELESS:
+    if rival is not None and min(values) > rival.fun + handicap + _HOPELESS:
         return rival
     found = minimize(
         density,
@@ -217,7 +234,7 @@ def _minimize(
         bounds=Bounds(lower, upper),
         options=_OPTIONS,
     )
-    return found if rival is None or found.fun < rival.fun else rival
+    return found if rival is None or found.fun < rival.fun + handicap else rival
 
 
 def _array(tensor: Tensor) -> Vector:

@@ -1,4 +1,4 @@
-"""Which improvement the default seeks, with noise and without."""
+"""Which improvement the default seeks, and by which class."""
 
 from __future__ import annotations
 
@@ -10,53 +10,48 @@ from botorch.utils.sampling import draw_sobol_samples
 from torch import Tensor
 
 from botorch_ubo import ExpandingBounds
-from botorch_ubo.acquisition import LogAugmentedExpectedImprovement
 from botorch_ubo.acquisition.quick_improvement import QuickLogExpectedImprovement
 from botorch_ubo.context import Context
-from botorch_ubo.factories import noise_std, searching_log_ei
-from botorch_ubo.models import default_model, fit_default_model
-from botorch_ubo.quick_fit import fit_quick_gp
+from botorch_ubo.factories import q_searching_log_ei, searching_log_ei, sought_value
+from botorch_ubo.models import fit_default_model
 
 BOUNDS = torch.tensor([[0.0, 0.0], [1.0, 1.0]], dtype=torch.double)
 
 
-def data(noise: float = 0.0) -> tuple[Tensor, Tensor]:
+def data(scale: float = 1.0) -> tuple[Tensor, Tensor]:
     X = draw_sobol_samples(BOUNDS, 30, 1, seed=0).squeeze(-2)
-    generator = torch.Generator().manual_seed(0)
-    normal = torch.randn(30, 1, generator=generator, dtype=torch.double)
-    return X, X.sum(dim=-1, keepdim=True).sin() + noise * normal
+    return X, scale * X.sum(dim=-1, keepdim=True).sin()
 
 
-def context(model: SingleTaskGP) -> Context:
-    return ExpandingBounds(BOUNDS.to(model.train_targets)).context(model.eval())
-
-
-def test_exact_observations_have_no_noise() -> None:
-    acqf = searching_log_ei(context(fit_quick_gp(default_model(*data(), BOUNDS))))
-    assert isinstance(acqf, QuickLogExpectedImprovement)
-    assert acqf.noise_std == 0.0
-
-
-def test_noise_is_that_of_the_model() -> None:
-    acqf = searching_log_ei(context(fit_default_model(*data(0.3), BOUNDS)))
-    assert isinstance(acqf, QuickLogExpectedImprovement)
-    assert acqf.noise_std == pytest.approx(0.3, rel=0.4)
-
-
-@pytest.mark.parametrize("dtype", [torch.float, torch.double])
-def test_known_variances(dtype: torch.dtype) -> None:
-    """The least variance that gpytorch allows depends on the precision."""
-    X, Y = (values.to(dtype) for values in data())
-    exact = default_model(X, Y, BOUNDS, torch.zeros_like(Y)).to(dtype)
-    assert noise_std(context(exact)) == 0.0
-    noisy = default_model(X, Y, BOUNDS, torch.full_like(Y, 0.04)).to(dtype)
-    assert noise_std(context(noisy)) == pytest.approx(0.2, rel=1e-3)
+def context(model: SingleTaskGP, maximize: bool = True) -> Context:
+    return ExpandingBounds(BOUNDS, maximize=maximize).context(model.eval())
 
 
 @pytest.mark.parametrize(
-    ("noise", "expected"), [(1e-4, LogExpectedImprovement), (0.1, LogAugmentedExpectedImprovement)]
+    ("fit", "expected"),
+    [
+        (lambda X, Y: fit_default_model(X, Y, BOUNDS), QuickLogExpectedImprovement),
+        (lambda X, Y: SingleTaskGP(X, Y), LogExpectedImprovement),
+    ],
 )
-def test_a_stock_model_at_its_least_noise_and_above(noise: float, expected: type) -> None:
-    model = SingleTaskGP(*data())
-    model.likelihood.noise = noise
-    assert type(searching_log_ei(context(model))) is expected
+def test_the_quick_form_for_the_model_that_has_it(fit, expected: type) -> None:
+    assert type(searching_log_ei(context(fit(*data())))) is expected
+
+
+@pytest.mark.parametrize("maximize", [True, False])
+def test_the_batch_form_seeks_the_same(maximize: bool) -> None:
+    now = context(SingleTaskGP(*data()), maximize)
+    sign = 1.0 if maximize else -1.0
+    assert float(q_searching_log_ei(now).best_f) == pytest.approx(sign * float(sought_value(now)))
+
+
+@pytest.mark.parametrize("scale", [1e-5, 1e9])
+def test_the_batch_form_knows_the_unit_of_the_outcomes(scale: float) -> None:
+    """The same landscape, whatever the unit: BoTorch's smoothing of 1e-6 would fill all of it."""
+    x = torch.tensor([[[0.9, 0.8]], [[0.1, 0.2]]]).double()
+    values = []
+    for unit in (1.0, scale):
+        model = SingleTaskGP(*data(unit))
+        torch.manual_seed(0)
+        values.append(q_searching_log_ei(context(model))(x).detach().diff())
+    torch.testing.assert_close(values[0], values[1], rtol=1e-4, atol=1e-4)

@@ -1,7 +1,6 @@
 """Acquisition functions, and their input constructors (registered on import)."""
 
 from botorch_ubo.acquisition import input_constructors as _input_constructors  # noqa: F401
-from botorch_ubo.acquisition.augmented import LogAugmentedExpectedImprovement
 from botorch_ubo.acquisition.confidence import (
     LowerConfidenceBound,
     UnboundedUpperConfidenceBound,
@@ -13,7 +12,6 @@ from botorch_ubo.acquisition.variance_cap import VarianceCappedLogExpectedImprov
 
 __all__ = [
     "HingeQuadraticPenalty",
-    "LogAugmentedExpectedImprovement",
     "LogRegularizedExpectedImprovement",
     "LowerConfidenceBound",
     "Penalty",

@@ -20,7 +20,6 @@ from botorch.utils.datasets import SupervisedDataset
 from gpytorch.models import ExactGP
 from torch import Tensor
 
-from botorch_ubo.acquisition.augmented import LogAugmentedExpectedImprovement
 from botorch_ubo.acquisition.confidence import (
     LowerConfidenceBound,
     UnboundedUpperConfidenceBound,
@@ -93,41 +92,12 @@ def construct_inputs_regularized(
     return {**inputs, "penalty": built, "variant": variant}
 
 
-@acqf_input_constructor(LogAugmentedExpectedImprovement)
-def construct_inputs_augmented(
-    model: ExactGP,
-    training_data: TrainingData,
-    posterior_transform: PosteriorTransform | None = None,
-    best_f: float | Tensor | None = None,
-    maximize: bool = True,
-    noise_std: float | None = None,
-) -> dict[str, Any]:
-    r"""Construct kwargs for augmented expected improvement.
-
-    Args:
-        model: The model to be used in the acquisition function.
-        training_data: Dataset(s) used to train the model, for the default of ``best_f``.
-        posterior_transform: The posterior transform to be used in the acquisition function.
-        best_f: Threshold above (or below) which improvement is defined.
-        maximize: If True, consider the problem a maximization problem.
-        noise_std: Standard deviation of the noise; the model's if ``None``.
-
-    Returns:
-        A dict mapping kwarg names of the constructor to values.
-    """
-    inputs = construct_inputs_best_f(model, training_data, posterior_transform, best_f, maximize)
-    if noise_std is None:
-        noise_std = summarize_posterior(model, posterior_transform).noise_std
-    return {**inputs, "noise_std": noise_std}
-
-
 @acqf_input_constructor(qLogIncrementalExpectedImprovement)
 def construct_inputs_incremental(
-    model: ExactGP,
+    model: Model,
     training_data: TrainingData,
     posterior_transform: PosteriorTransform | None = None,
     best_f: float | Tensor | None = None,
-    noise_std: float | None = None,
     sampler: MCSampler | None = None,
     X_pending: Tensor | None = None,
 ) -> dict[str, Any]:
@@ -138,16 +108,13 @@ def construct_inputs_incremental(
         training_data: Dataset(s) used to train the model, for the default of ``best_f``.
         posterior_transform: The posterior transform to be used in the acquisition function.
         best_f: Threshold above which improvement is defined.
-        noise_std: Standard deviation of the noise; the model's if ``None``.
         sampler: The sampler used to draw base samples.
         X_pending: ``m x d`` points that are being evaluated.
 
     Returns:
         A dict mapping kwarg names of the constructor to values.
     """
-    inputs = construct_inputs_augmented(
-        model, training_data, posterior_transform, best_f, noise_std=noise_std
-    )
+    inputs = construct_inputs_best_f(model, training_data, posterior_transform, best_f)
     del inputs["maximize"]
     return {**inputs, "sampler": sampler, "X_pending": X_pending}
 

@@ -1,18 +1,15 @@
-r"""Log augmented expected improvement of a :class:`QuickGP`, with its gradient written out.
+r"""Log expected improvement of a :class:`QuickGP`, with its gradient written out.
 
 With ``u = (mu - best_f) / sigma`` and ``EI = sigma h(u)``, ``h(u) = phi(u) + u Phi(u)``, the
 derivatives are ``dEI/dmu = Phi(u)`` and ``dEI/dsigma = phi(u)``, so
 
 ``d log EI = (Phi(u) dmu + phi(u) dsigma) / (sigma h(u))``,
 
-and those of mean and variance are products of the kernel with ``z`` and ``C^{-1} k``. With noise of
-standard deviation ``s`` and ``t = sqrt(sigma^2 + s^2)``, the factor ``1 - s / t`` of Huang et al.
-(2006), which is ``sigma^2 / (t (t + s))``, adds ``s (t + s) / (t^2 sigma) dsigma``.
+and those of mean and variance are products of the kernel with ``z`` and ``C^{-1} k``.
 
-The value is that of ``LogAugmentedExpectedImprovement``, without noise of BoTorch's
-``LogExpectedImprovement``, except that variances have the model's floor and not one in units of the
-outcomes. It is computed on the CPU by numpy: with tens of observations a tensor operation costs
-more than the arithmetic in it.
+The value is that of BoTorch's ``LogExpectedImprovement``, except that variances have the model's
+floor and not one in units of the outcomes. It is computed on the CPU by numpy: with tens of
+observations a tensor operation costs more than the arithmetic in it.
 """
 
 from __future__ import annotations
@@ -24,7 +21,7 @@ from typing import Any
 import numpy as np
 import torch
 from botorch.acquisition.acquisition import AcquisitionFunction
-from botorch.exceptions.errors import InputDataError, UnsupportedError
+from botorch.exceptions.errors import UnsupportedError
 from botorch.utils.transforms import t_batch_mode_transform
 from gpytorch.settings import min_variance
 from numpy.typing import NDArray
@@ -41,7 +38,7 @@ _FAR = 1e150  # length-scales, whose squares are still numbers
 
 
 class QuickLogExpectedImprovement(AcquisitionFunction):
-    r"""Log (augmented) expected improvement of a :class:`QuickGP`, for models on the CPU.
+    r"""Log expected improvement of a :class:`QuickGP`, for models on the CPU.
 
     Example:
         >>> model = fit_default_model(X, Y, bounds)
@@ -56,27 +53,18 @@ class QuickLogExpectedImprovement(AcquisitionFunction):
         model: QuickGP,
         best_f: float | Tensor,
         maximize: bool = True,
-        noise_std: float = 0.0,
     ) -> None:
-        r"""Log (augmented) expected improvement.
+        r"""Log expected improvement.
 
         Args:
             model: A fitted model.
             best_f: The value to improve on, a scalar.
             maximize: If True, consider the problem a maximization problem.
-            noise_std: Standard deviation of the noise, in units of the outcomes; 0 for plain log
-                expected improvement.
         """
         super().__init__(model)
         self.best_f = float(best_f)
         self.maximize = maximize
-        self.noise_std = float(noise_std)
-        self._known: tuple[Prepared, tuple[float, bool, float], Formula] | None = None
-        if not self.noise_std >= 0:
-            raise InputDataError(
-                f"Expected noise_std >= 0; got {noise_std}. Pass the square root of the "
-                "observations' variance, or 0 for exact ones."
-            )
+        self._known: tuple[Prepared, tuple[float, bool], Formula] | None = None
         self.prepare()
 
     @t_batch_mode_transform(expected_q=1)  # type: ignore[arg-type]  # annotated for the base class
@@ -108,7 +96,7 @@ class QuickLogExpectedImprovement(AcquisitionFunction):
                 f"{type(model.mean_module).__name__} and {model.num_outputs} output(s). Use "
                 "BoTorch's LogExpectedImprovement."
             )
-        arguments = (self.best_f, self.maximize, self.noise_std)
+        arguments = (self.best_f, self.maximize)
         prepared = model.prepare()
         known = self._known
         if known is None or known[0] is not prepared or known[1] != arguments:
@@ -133,12 +121,11 @@ class Formula:
     """``n``-dim: ``C^{-1} (y - c)``, with the sign under which improvement is upwards."""
     gap: float
     """The prior mean less the value to improve on, with that sign."""
-    noise_std: float
     log_scale: float
     """The logarithm of the outcomes' unit."""
 
     @classmethod
-    def of(cls, p: Prepared, best_f: float, maximize: bool, noise_std: float) -> Formula:
+    def of(cls, p: Prepared, best_f: float, maximize: bool) -> Formula:
         """Move to numpy what does not depend on the point."""
         sign = 1.0 if maximize else -1.0
         cholesky = _array(p.cholesky)
@@ -151,7 +138,6 @@ class Formula:
             inverse=solve_triangular(cholesky, np.eye(len(cholesky)), lower=True),
             z=sign * _array(p.z.squeeze(-1)),
             gap=sign * (float(p.prior_mean) - best),
-            noise_std=noise_std / float(p.Y_scale),
             log_scale=math.log(float(p.Y_scale)),
         )
 
@@ -168,13 +154,11 @@ class Formula:
         sigma = np.sqrt(np.maximum(variance, self.min_variance))
         u = (self.gap + covariance @ self.z) / sigma
         log_h, Phi_h, phi_h = improvement_terms(u)
-        total = np.hypot(sigma, self.noise_std)
-        values = log_h + self.log_scale + np.log(sigma**3 / (total * (total + self.noise_std)))
+        values = log_h + self.log_scale + np.log(sigma)
         if not gradient:
             return values, np.empty((0, points.shape[-1]))
         by_mean = Phi_h / sigma
         by_sigma = phi_h / sigma
-        by_sigma += self.noise_std * (total + self.noise_std) / (total**2 * sigma)
         by_sigma[variance <= self.min_variance] = 0.0  # sigma is constant there
         # dmu = z . dk and dsigma = -(C^{-1} k) . dk / sigma
         weights = np.outer(by_mean, self.z)

@@ -8,16 +8,12 @@ import pytest
 import torch
 from botorch.acquisition import LogExpectedImprovement
 from botorch.acquisition.logei import qLogExpectedImprovement
-from botorch.exceptions.errors import InputDataError
 from botorch.models import SingleTaskGP
 from botorch.models.map_saas import EnsembleMapSaasSingleTaskGP
 from botorch.sampling.normal import SobolQMCNormalSampler
 from botorch.utils.testing import MockModel, MockPosterior
 
-from botorch_ubo.acquisition import (
-    LogAugmentedExpectedImprovement,
-    qLogIncrementalExpectedImprovement,
-)
+from botorch_ubo.acquisition import qLogIncrementalExpectedImprovement
 from tests.helpers import tensor
 
 PENDING = tensor([[0.9, 0.9], [0.2, 1.4]])
@@ -55,41 +51,22 @@ def test_by_hand(dtype: torch.dtype, pending: float, gain: float) -> None:
 def test_joint_improvement_is_that_of_pending_points_and_the_increment() -> None:
     model, X = make_model(), candidates()
     sampler = SobolQMCNormalSampler(torch.Size([2**14]), seed=0)
-    added = qLogIncrementalExpectedImprovement(model, 0.8, 0.0, sampler, X_pending=PENDING)(X)
+    added = qLogIncrementalExpectedImprovement(model, 0.8, sampler, X_pending=PENDING)(X)
     joint = qLogExpectedImprovement(model, 0.8, sampler, X_pending=PENDING, tau_max=1e-4)(X)
     alone = qLogExpectedImprovement(model, 0.8, sampler, tau_max=1e-4)(PENDING)
     torch.testing.assert_close(added.exp(), joint.exp() - alone.exp(), rtol=0.03, atol=1e-4)
 
 
-@pytest.mark.parametrize("noise_std", [0.0, 0.3])
-def test_without_pending_points_it_is_the_analytic_form(noise_std: float) -> None:
+def test_without_pending_points_it_is_the_analytic_form() -> None:
     model, X = make_model(), candidates()
     sampler = SobolQMCNormalSampler(torch.Size([2**14]), seed=0)
-    value = qLogIncrementalExpectedImprovement(model, 0.8, noise_std, sampler)(X)
-    expected = LogAugmentedExpectedImprovement(model, 0.8, noise_std)(X)
-    torch.testing.assert_close(value, expected, rtol=0.0, atol=0.02)
+    value = qLogIncrementalExpectedImprovement(model, 0.8, sampler)(X)
+    torch.testing.assert_close(value, LogExpectedImprovement(model, 0.8)(X), rtol=0.0, atol=0.02)
 
 
-def test_noise_leaves_less_where_pending_points_will_tell() -> None:
-    """The share is that of the model which has the pending points' observations already."""
-    model, X = make_model(), candidates()
-    noise_std = float(model.likelihood.noise.detach().sqrt() * model.outcome_transform.stdvs)
-    plain, augmented = (
-        qLogIncrementalExpectedImprovement(model, 0.8, s, X_pending=PENDING)
-        for s in (0.0, noise_std)
-    )
-    told = model.condition_on_observations(PENDING, model.posterior(PENDING).mean.detach())
-    known = LogAugmentedExpectedImprovement(told, 0.8, noise_std)
-    exact = LogExpectedImprovement(told, 0.8)
-    for acqf in (plain, augmented):
-        acqf.sampler = SobolQMCNormalSampler(torch.Size([64]), seed=0)
-    torch.testing.assert_close(augmented(X) - plain(X), known(X) - exact(X), rtol=1e-4, atol=1e-4)
-
-
-@pytest.mark.parametrize("noise_std", [0.0, 0.3])
-def test_a_pending_point_is_not_proposed_again(noise_std: float) -> None:
+def test_a_pending_point_is_not_proposed_again() -> None:
     """By the joint improvement it is hardly worse than any other: that of pending points alone."""
-    acqf = qLogIncrementalExpectedImprovement(make_model(), 0.8, noise_std, X_pending=PENDING)
+    acqf = qLogIncrementalExpectedImprovement(make_model(), 0.8, X_pending=PENDING)
     assert (acqf(PENDING.unsqueeze(-2)) < acqf(candidates()).max() - 5).all()
     joint = qLogExpectedImprovement(make_model(), 0.8, X_pending=PENDING)
     assert (joint(PENDING.unsqueeze(-2)) > joint(candidates()).max() - 1).all()
@@ -99,7 +76,7 @@ def test_members_of_an_ensemble_and_gradients() -> None:
     generator = torch.Generator().manual_seed(0)
     X = torch.rand(8, 2, generator=generator, dtype=torch.double)
     model = EnsembleMapSaasSingleTaskGP(X, X.sum(dim=-1, keepdim=True), num_taus=3).eval()
-    acqf = qLogIncrementalExpectedImprovement(model, 1.0, 0.2, X_pending=PENDING)
+    acqf = qLogIncrementalExpectedImprovement(model, 1.0, X_pending=PENDING)
     points = candidates().requires_grad_()
     value = acqf(points)
     value.sum().backward()
@@ -112,8 +89,3 @@ def test_several_points_at_once_are_refused() -> None:
     acqf = qLogIncrementalExpectedImprovement(make_model(), 0.8)
     with pytest.raises(AssertionError, match="q=1"):
         acqf(PENDING)
-
-
-def test_bad_noise_is_refused() -> None:
-    with pytest.raises(InputDataError, match="noise_std >= 0"):
-        qLogIncrementalExpectedImprovement(make_model(), 0.8, -1.0)

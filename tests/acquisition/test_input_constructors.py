@@ -9,7 +9,6 @@ from botorch.models import SingleTaskGP
 from botorch.utils.datasets import SupervisedDataset
 
 from botorch_ubo.acquisition import (
-    LogAugmentedExpectedImprovement,
     LowerConfidenceBound,
     UnboundedUpperConfidenceBound,
     qLogIncrementalExpectedImprovement,
@@ -76,20 +75,7 @@ def test_posterior_transform(bound):
     assert bound(**kwargs)(torch.rand(3, 1, 2).double()).shape == (3,)
 
 
-@pytest.mark.parametrize("noise_std", [None, 0.7])
-def test_augmented_takes_the_noise_of_the_model(noise_std):
-    gp = model()
-    X, Y = gp.train_inputs[0], tensor([[1.0], [2.0], [0.5], [0.0]])
-    data = SupervisedDataset(X=X, Y=Y, feature_names=["a", "b"], outcome_names=["y"])
-    kwargs = get_acqf_input_constructor(LogAugmentedExpectedImprovement)(
-        model=gp, training_data=data, noise_std=noise_std
-    )
-    raw = float(gp.likelihood.noise.sqrt() * gp.outcome_transform.stdvs)
-    assert kwargs["noise_std"] == pytest.approx(noise_std or raw)
-    assert LogAugmentedExpectedImprovement(**kwargs)(X.unsqueeze(-2)).isfinite().all()
-
-
-def test_incremental_takes_the_noise_of_the_model_and_pending_points():
+def test_incremental_takes_the_best_value_and_pending_points():
     gp = model()
     X, Y = gp.train_inputs[0], tensor([[1.0], [2.0], [0.5], [0.0]])
     data = SupervisedDataset(X=X, Y=Y, feature_names=["a", "b"], outcome_names=["y"])
@@ -98,6 +84,5 @@ def test_incremental_takes_the_noise_of_the_model_and_pending_points():
     )
     acqf = qLogIncrementalExpectedImprovement(**kwargs)
     assert float(acqf.best_f) == 2.0
-    assert acqf.noise_std > 0
     assert torch.equal(acqf.X_pending, X[:1])
     assert acqf(X.unsqueeze(-2) + 0.1).isfinite().all()

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 import torch
 from botorch.acquisition import LogExpectedImprovement
 from botorch.acquisition.analytic import _log_ei_helper
-from botorch.exceptions.errors import InputDataError, UnsupportedError
+from botorch.exceptions.errors import UnsupportedError
 from botorch.models.transforms import Normalize
 from botorch.models.transforms.input import ChainedInputTransform, Log10
 from botorch.optim import optimize_acqf
 from gpytorch.kernels import MaternKernel
 
-from botorch_ubo.acquisition.augmented import LogAugmentedExpectedImprovement
 from botorch_ubo.acquisition.feasibility import LogFeasibilityWeighted
 from botorch_ubo.acquisition.quick_improvement import (
     QuickLogExpectedImprovement,
@@ -34,14 +31,10 @@ def make_data(seed: int, n: int = 15) -> tuple[torch.Tensor, torch.Tensor]:
     return X, 7 * (2 * X).sin().sum(dim=-1, keepdim=True) + 100
 
 
-def compare(
-    model: QuickGP, X: torch.Tensor, best_f: torch.Tensor, maximize: bool, noise_std: float = 0.0
-) -> None:
+def compare(model: QuickGP, X: torch.Tensor, best_f: torch.Tensor, maximize: bool) -> None:
     X = X.unsqueeze(-2).requires_grad_()
-    quick = QuickLogExpectedImprovement(model, best_f, maximize, noise_std)(X)
+    quick = QuickLogExpectedImprovement(model, best_f, maximize)(X)
     stock = LogExpectedImprovement(model, best_f, maximize=maximize)(X)
-    if noise_std > 0:
-        stock = LogAugmentedExpectedImprovement(model, best_f, noise_std, maximize=maximize)(X)
     tolerance = (
         {"rtol": 1e-7, "atol": 1e-9} if X.dtype == torch.double else {"rtol": 0.02, "atol": 1e-2}
     )
@@ -61,15 +54,6 @@ def test_equals_botorch_near_and_far(seed: int, maximize: bool) -> None:
     compare(model, X + 1e-2, best_f, maximize)  # next to data, where EI is tiny
     compare(model, X + 50, best_f, maximize)  # out of reach of all data
     compare(model, X - 0.1, best_f + (30 if maximize else -30), maximize)  # hopeless: log EI << 0
-
-
-@pytest.mark.parametrize("noise_std", [1e-6, 0.5, 30.0])
-def test_equals_the_augmented_one_with_noise(noise_std: float) -> None:
-    X, Y = make_data(0)
-    model = fit_default_model(X, Y, BOUNDS)
-    compare(model, X + 0.1, Y.max(), True, noise_std)
-    compare(model, X - 0.1, Y.min(), False, noise_std)
-    compare(model, X + 50, Y.max(), True, noise_std)
 
 
 def test_through_a_transform_that_is_not_affine() -> None:
@@ -115,18 +99,11 @@ def test_nothing_is_kept_of_what_changed() -> None:
     x = (X[:3] + 0.2).unsqueeze(-2)
     acqf = QuickLogExpectedImprovement(model, Y.max())
     acqf(x)
-    acqf.best_f, acqf.noise_std = float(Y.max()) + 5, 0.3
-    assert torch.equal(acqf(x), QuickLogExpectedImprovement(model, Y.max() + 5, True, 0.3)(x))
+    acqf.best_f = float(Y.max()) + 5
+    assert torch.equal(acqf(x), QuickLogExpectedImprovement(model, Y.max() + 5)(x))
     model.covar_module = MaternKernel(ard_num_dims=3)
     with pytest.raises(UnsupportedError, match="MaternKernel"):
         acqf(x)
-
-
-@pytest.mark.parametrize("noise_std", [-1.0, math.nan])
-def test_bad_noise_is_refused(noise_std: float) -> None:
-    X, Y = make_data(0)
-    with pytest.raises(InputDataError, match="noise_std >= 0"):
-        QuickLogExpectedImprovement(fit_default_model(X, Y, BOUNDS), 0.0, True, noise_std)
 
 
 def test_batches_of_batches() -> None:
