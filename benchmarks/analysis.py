@@ -26,6 +26,7 @@ REGRET_FLOOR = 1e-4
 TARGET_SHARE = 0.01
 SUITES = {
     "paper": "The paper's protocol",
+    "others": "Functions that are not the paper's, under its protocol",
     "variants": "The authors' variants of textbook functions",
     "noisy": "With noise",
     "near": "Start box that holds the optimum",
@@ -36,7 +37,13 @@ SUITES = {
     "far": "Far optimum",
 }
 """Kinds of problems, whose results are not averaged with each other, and their headings."""
-_PREFIXES = {"ref_": "reference", "near_": "near", "useless_": "useless", "plateau_": "plateau"}
+_PREFIXES = {
+    "other_": "others",
+    "ref_": "reference",
+    "near_": "near",
+    "useless_": "useless",
+    "plateau_": "plateau",
+}
 _SUFFIXES = {"_noisy": "noisy", "_authors": "variants"}
 THINKING = tuple(phase for phase in PHASES if phase != "evaluate")
 

@@ -3,6 +3,7 @@
 BoTorch's test functions raise outside their bounds, where an expanding box may well look; their
 ``_evaluate_true`` does not. Two functions of the paper's experiments are not the textbook's
 (``levy*_authors``, ``hartmann6_authors``); their results are not comparable with the textbook's.
+``other_*`` are functions that the paper does not have, and that no method here was developed on.
 """
 
 from __future__ import annotations
@@ -13,7 +14,21 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
-from botorch.test_functions import Ackley, Beale, EggHolder, Hartmann, Levy, SyntheticTestFunction
+from botorch.test_functions import (
+    Ackley,
+    Beale,
+    DixonPrice,
+    EggHolder,
+    Griewank,
+    Hartmann,
+    Levy,
+    Powell,
+    Rastrigin,
+    Rosenbrock,
+    StyblinskiTang,
+    SyntheticTestFunction,
+    ThreeHumpCamel,
+)
 from torch import Tensor
 
 
@@ -125,6 +140,15 @@ PROBLEMS: dict[str, Problem] = {
         _textbook("levy10", Levy(10)),
         _make_levy_authors(10),
         _textbook("ackley10", Ackley(10)),
+        _textbook("other_camel3", ThreeHumpCamel()),
+        _textbook("other_griewank2", Griewank(2)),
+        _textbook("other_ackley3", Ackley(3)),
+        _textbook("other_rastrigin3", Rastrigin(3)),
+        _textbook("other_rosenbrock3", Rosenbrock(3)),
+        _textbook("other_styblinski3", StyblinskiTang(3)),
+        _textbook("other_dixon4", DixonPrice(4)),
+        _textbook("other_levy4", Levy(4)),
+        _textbook("other_powell8", Powell(8)),
     )
 }
 

@@ -9,11 +9,13 @@ from benchmarks import catalog, far, stress
 from benchmarks.ablation import ABLATIONS
 from benchmarks.contenders import AUTHORS, contender_names
 from benchmarks.outside import OUTSIDE
+from benchmarks.problems import PROBLEMS
 from botorch_ubo.methods import available_methods, get_method
 
 MNIST = ("mnist_elastic_net", "mnist_mlp", "mnist_cnn")
 PAPER5 = ("beale", "eggholder", "levy3", "hartmann3", "hartmann6")
 HIGHDIM = ("levy10", "ackley10")
+OTHERS = tuple(name for name in PROBLEMS if name.startswith("other_"))
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,7 @@ _NOISY = tuple(f"{name}{stress.NOISY_SUFFIX}" for name in (*PAPER5, *HIGHDIM))
 SUITES: dict[str, Suite] = {
     "paper5": Suite("the paper's five functions of 2 to 6 dimensions", PAPER5),
     "highdim": Suite("the paper's pair in 10 dimensions", HIGHDIM),
+    "others": Suite("functions of 2 to 8 dimensions that are not the paper's", OTHERS),
     "variants": Suite(
         "Levy and Hartmann6 as the authors' code has them",
         ("levy3_authors", "hartmann6_authors", "levy10_authors"),
