@@ -1,6 +1,5 @@
 """``LogDensity`` is gpytorch's, its gradient is right, and the fit finds its maximum."""
 
-import math
 import warnings
 from unittest import mock
 
@@ -178,11 +177,6 @@ def test_botorchs_own_default_model() -> None:
     assert gpytorchs(quick) <= gpytorchs(slow) + 0.05
 
 
-def few(seed: int) -> Tensor:
-    """Six points in the unit square."""
-    return torch.rand(6, 2, generator=torch.Generator().manual_seed(seed)).double()
-
-
 class TestExactObservations:
     @pytest.mark.parametrize("seed", range(4))
     def test_win_without_noise(self, seed: int) -> None:
@@ -193,30 +187,6 @@ class TestExactObservations:
     def test_lose_with_ten_percent_of_it(self, seed: int) -> None:
         model = fit_quick_gp(make(25, 2, seed, noise=0.1))
         assert 2e-3 < float(model.likelihood.noise.detach()) < 5e-2
-
-    @pytest.mark.parametrize("seed", range(4))
-    def test_have_even_odds_on_a_smooth_function(self, seed: int) -> None:
-        """Six points of a parabola: a density per unit of noise would be in favour of noise."""
-        X, noises = few(seed), []
-        Y = (X - 0.3).square().sum(dim=-1, keepdim=True) + X.prod(dim=-1, keepdim=True)
-        for max_roughening in (0.0, 1.2):
-            model = fit_quick_gp(default_model(X, Y, unit_box(2)), max_roughening=max_roughening)
-            noises.append(float(model.likelihood.noise.detach()))
-        assert noises[0] > 1e-3
-        assert noises[1] == pytest.approx(1.01 * EXACT_NOISE)
-
-    def test_need_the_larger_density_if_they_roughen(self) -> None:
-        """A slope with ripples, of which noise is the smoother description."""
-        X, found = few(3), []
-        Y = (3 * X + 0.3 * (9 * X).sin()).sum(dim=-1, keepdim=True)
-        for max_roughening in (1.2, math.inf):
-            model = fit_quick_gp(default_model(X, Y, unit_box(2)), max_roughening=max_roughening)
-            lengthscale = model.covar_module.base_kernel.lengthscale.detach()
-            found.append((float(model.likelihood.noise.detach()), float(lengthscale.min())))
-        (noise, smooth), (exact, rough) = found
-        assert noise > 1e-3
-        assert exact == pytest.approx(1.01 * EXACT_NOISE)
-        assert rough < smooth
 
     def test_only_if_asked_for(self) -> None:
         model = fit_quick_gp(make(25, 2), try_exact=False)
