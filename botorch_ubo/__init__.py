@@ -6,34 +6,62 @@ below there are
 
 * :mod:`botorch_ubo.methods`, all methods by name, and :mod:`botorch_ubo.strategies`, where each of
   them moves the box;
-* :mod:`botorch_ubo.models`, :mod:`botorch_ubo.acquisition` and :mod:`botorch_ubo.factories`, what
-  they model and maximise;
+* :mod:`botorch_ubo.models` and :mod:`botorch_ubo.acquisition`, what they model and maximise;
 * :mod:`botorch_ubo.plotting`, figures of a run;
-* :mod:`botorch_ubo.triggers`, :mod:`botorch_ubo.beta`, :mod:`botorch_ubo.context` and
-  :mod:`botorch_ubo.boxes`, the parts of a method, and :mod:`botorch_ubo.testing`, a conformance
-  suite for your own;
-* :mod:`botorch_ubo.posterior`, :mod:`botorch_ubo.radius` and :mod:`botorch_ubo.kernel_reach`, the
-  mathematics of Theorem 4.1.
+* :mod:`botorch_ubo.policies`, the other parts of a method and what they see, and
+  :mod:`botorch_ubo.testing`, a conformance suite for your own;
+* :mod:`botorch_ubo.posterior`, the mathematics of Theorem 4.1.
+
+ARCHITECTURE.md in the repository shows how they fit together.
 """
 
 import logging
 
+from botorch_ubo import methods
 from botorch_ubo.acquisition import LowerConfidenceBound, UnboundedUpperConfidenceBound
-from botorch_ubo.beta import BetaSchedule, ConstantBeta, PublishedBeta, TheoremBeta
-from botorch_ubo.checkpoint import CheckpointError
-from botorch_ubo.context import Context
-from botorch_ubo.controller import ExpandingBounds
-from botorch_ubo.methods import Method, available_methods, get_method, register_method
-from botorch_ubo.minimize import maximize, minimize
+from botorch_ubo.acquisition.search import SearchSettings, StartsAroundData
+from botorch_ubo.compat import deprecated
+from botorch_ubo.controller import (
+    ExpandingBounds,
+    Method,
+    available_methods,
+    get_method,
+    register_method,
+)
 from botorch_ubo.models import default_model, fit_default_model, published_model
-from botorch_ubo.optimizer import UnboundedOptimizer
+from botorch_ubo.policies.beta import BetaSchedule, ConstantBeta, PublishedBeta, TheoremBeta
+from botorch_ubo.policies.context import Context
+from botorch_ubo.policies.triggers import (
+    Always,
+    EveryEvaluations,
+    FirstStep,
+    Never,
+    RegretBound,
+    Trigger,
+    Verdict,
+)
+from botorch_ubo.posterior import register_reach
 from botorch_ubo.records import Certificate, ExpansionRecord
-from botorch_ubo.result import NoResultError, OptimizationResult
+from botorch_ubo.run import (
+    EvaluationError,
+    GoalResult,
+    NoResultError,
+    ObjectiveWarning,
+    OptimizationResult,
+    Outcome,
+    Trial,
+    UnboundedOptimizer,
+    maximize,
+    minimize,
+    propose,
+)
+from botorch_ubo.run.storage import CheckpointError
+from botorch_ubo.spaces import Categorical, Float, Integer, Ordinal, Space
 from botorch_ubo.strategies import Proposal, PublishedBox, Strategy, TheoremBox
-from botorch_ubo.trials import Trial
-from botorch_ubo.triggers import Always, EveryEvaluations, FirstStep, Never, RegretBound, Trigger
 
 __version__ = "0.1.0"
+
+deprecated.install()
 
 # Quiet unless the application says otherwise: logging.getLogger("botorch_ubo").setLevel(...)
 logging.getLogger("botorch_ubo").addHandler(logging.NullHandler())
@@ -41,23 +69,34 @@ logging.getLogger("botorch_ubo").addHandler(logging.NullHandler())
 __all__ = [
     "Always",
     "BetaSchedule",
+    "Categorical",
     "Certificate",
     "CheckpointError",
     "ConstantBeta",
     "Context",
+    "EvaluationError",
     "EveryEvaluations",
     "ExpandingBounds",
     "ExpansionRecord",
     "FirstStep",
+    "Float",
+    "GoalResult",
+    "Integer",
     "LowerConfidenceBound",
     "Method",
     "Never",
     "NoResultError",
+    "ObjectiveWarning",
     "OptimizationResult",
+    "Ordinal",
+    "Outcome",
     "Proposal",
     "PublishedBeta",
     "PublishedBox",
     "RegretBound",
+    "SearchSettings",
+    "Space",
+    "StartsAroundData",
     "Strategy",
     "TheoremBeta",
     "TheoremBox",
@@ -65,12 +104,16 @@ __all__ = [
     "Trigger",
     "UnboundedOptimizer",
     "UnboundedUpperConfidenceBound",
+    "Verdict",
     "available_methods",
     "default_model",
     "fit_default_model",
     "get_method",
     "maximize",
+    "methods",
     "minimize",
+    "propose",
     "published_model",
     "register_method",
+    "register_reach",
 ]

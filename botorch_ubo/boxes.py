@@ -1,19 +1,24 @@
 r"""Algebra of boxes: ``2 x d`` tensors of lower and upper corners, and hard limits on them.
 
-Boxes are kept in the user's (raw) units. What an expansion computes, it computes in the space
-that the model sees (for instance logarithms of inputs), where lengths are comparable; the
-functions here carry boxes from one space to the other and never let a box lose what it had.
+A box may be in the user's (raw) units or in those of the model's space
+(:mod:`botorch_ubo.models.space`); the algebra is the same.
 """
 
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import torch
-from botorch.exceptions.errors import BotorchTensorDimensionError, InputDataError
-from gpytorch.models import ExactGP
+from botorch.exceptions.errors import InputDataError
 from torch import Tensor
+
+from botorch_ubo.compat.deprecated import moved_names
+
+_ROOM = 1e-8  # of the range of floating point, for a box to grow in
+_NUMBERS_PER_SIDE = 1e3
 
 HardLimits = (
     Mapping[int, tuple[float | None, float | None]]
@@ -34,8 +39,7 @@ def check_bounds(bounds: Tensor, name: str = "bounds") -> Tensor:
         A copy of the box.
 
     Raises:
-        BotorchTensorDimensionError: If the shape is not ``2 x d``.
-        InputDataError: If the box is not floating point, finite and of positive side.
+        InputDataError: If it is not ``2 x d``, floating point, finite and of positive side.
     """
     if not isinstance(bounds, Tensor):
         raise InputDataError(
@@ -43,7 +47,7 @@ def check_bounds(bounds: Tensor, name: str = "bounds") -> Tensor:
             "`torch.tensor([lower, upper], dtype=torch.double)`."
         )
     if bounds.dim() != 2 or bounds.shape[0] != 2 or bounds.shape[1] == 0:
-        raise BotorchTensorDimensionError(
+        raise InputDataError(
             f"Expected `{name}` of shape 2 x d (row 0 lower, row 1 upper); got "
             f"{tuple(bounds.shape)}. A list of (lower, upper) pairs needs `.T`."
         )
@@ -66,6 +70,32 @@ def check_bounds(bounds: Tensor, name: str = "bounds") -> Tensor:
     return bounds.detach().clone()
 
 
+def check_resolvable(bounds: Tensor, name: str = "bounds") -> None:
+    r"""Refuse a box in which floating point has no room for a search, or none around it.
+
+    Args:
+        bounds: A ``2 x d`` box that :func:`check_bounds` has accepted.
+        name: What to call it in an error message.
+
+    Raises:
+        InputDataError: If a corner or side is close to the largest or smallest number, or a side
+            holds fewer than a few thousand numbers.
+    """
+    limits = torch.finfo(bounds.dtype)
+    sides, size = bounds[1] - bounds[0], bounds.abs().amax(dim=0)
+    huge, least = limits.max * _ROOM, limits.tiny / _ROOM
+    resolved = sides > _NUMBERS_PER_SIDE * limits.eps * size
+    bad = ~((size < huge) & (sides > least) & resolved)
+    if bad.any():
+        raise InputDataError(
+            f"Expected `{name}` between {-huge:.0e} and {huge:.0e}, with sides above {least:.0e} "
+            f"and above {_NUMBERS_PER_SIDE * limits.eps:.0e} of the corners, so that "
+            f"{bounds.dtype} has room to search in and around them; got {bounds.tolist()}, "
+            f"violated in dimension(s) {bad.nonzero().flatten().tolist()}. Change the unit, or "
+            "subtract an offset."
+        )
+
+
 def parse_hard_limits(limits: HardLimits, d: int) -> Tensor:
     r"""Turn hard limits in any accepted form into a ``2 x d`` double tensor.
 
@@ -82,30 +112,42 @@ def parse_hard_limits(limits: HardLimits, d: int) -> Tensor:
         return parsed
     if isinstance(limits, Tensor):
         if limits.shape != (2, d):
-            raise BotorchTensorDimensionError(
+            raise InputDataError(
                 f"Expected `hard_limits` of shape 2 x {d}; got {tuple(limits.shape)}."
             )
         parsed = limits.detach().to("cpu", torch.double, copy=True)
     else:
-        if not isinstance(limits, Mapping) and len(limits) != d:
-            raise BotorchTensorDimensionError(
-                f"Expected one (lower, upper) pair of `hard_limits` per dimension ({d}); got "
-                f"{len(limits)}. Use a dict {{dimension: (lower, upper)}} to name only some."
-            )
-        items = limits.items() if isinstance(limits, Mapping) else enumerate(limits)
-        for dim, (lower, upper) in items:
-            if not 0 <= dim < d:
-                raise InputDataError(
-                    f"Expected dimensions 0 to {d - 1} in `hard_limits`; got {dim}."
-                )
-            parsed[0, dim] = -math.inf if lower is None else lower
-            parsed[1, dim] = math.inf if upper is None else upper
+        try:
+            _fill(parsed, limits)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise InputDataError(
+                "Expected `hard_limits` as a dict {dimension: (lower, upper)}, a (lower, upper) "
+                f"pair per dimension, or a 2 x d tensor; got {limits!r} ({error})."
+            ) from error
     if parsed.isnan().any() or not (parsed[0] < parsed[1]).all():
         raise InputDataError(
             f"Expected lower < upper in `hard_limits`, without NaN; got {parsed.tolist()}. Use "
             "None for a side without a limit."
         )
     return parsed
+
+
+def _fill(parsed: Tensor, limits: Any) -> None:
+    """Write pairs, by dimension or one for each, into a ``2 x d`` tensor."""
+    d = parsed.shape[-1]
+    if not isinstance(limits, Mapping) and len(limits) != d:
+        raise InputDataError(
+            f"Expected one (lower, upper) pair of `hard_limits` per dimension ({d}); got "
+            f"{len(limits)}. Use a dict {{dimension: (lower, upper)}} to name only some."
+        )
+    for dim, pair in limits.items() if isinstance(limits, Mapping) else enumerate(limits):
+        if not 0 <= operator.index(dim) < d:
+            raise InputDataError(f"Expected dimensions 0 to {d - 1} in `hard_limits`; got {dim}.")
+        lower, upper = pair
+        if isinstance(pair, str | bytes) or any(isinstance(x, str | bytes) for x in pair):
+            raise TypeError(f"{pair!r} is a text")  # which converts, but is no number
+        parsed[0, dim] = -math.inf if lower is None else float(lower)
+        parsed[1, dim] = math.inf if upper is None else float(upper)
 
 
 def check_inside(X: Tensor, limits: Tensor, name: str) -> None:
@@ -163,7 +205,7 @@ def fit_inside(box: Tensor, limits: Tensor) -> Tensor:
     """Cut a ``... x 2 x d`` box to limits; move one of which nothing would be left."""
     limits = limits.to(box)
     cut = clip(box, limits)
-    center = box.mean(dim=-2, keepdim=True)
+    center = (box / 2).sum(dim=-2, keepdim=True)  # halves first: the sum may overflow
     moved = clip(box + (center.clamp(limits[0], limits[1]) - center), limits)
     return torch.where(cut[..., :1, :] < cut[..., 1:, :], cut, moved)
 
@@ -178,20 +220,7 @@ def cast_inward(box: Tensor, like: Tensor) -> Tensor:
     return torch.stack([lower, upper]).to(like.device)
 
 
-def to_model_space(model: ExactGP, X: Tensor) -> Tensor:
-    """Map raw points or a box (``... x d``) to the space that the model's kernel sees."""
-    transform = getattr(model, "input_transform", None)
-    return X if transform is None else transform.transform(X)
-
-
-def from_model_space(model: ExactGP, X: Tensor) -> Tensor:
-    """The inverse of :func:`to_model_space`; over- and underflow go to the nearest usable float."""
-    transform = getattr(model, "input_transform", None)
-    limits = torch.finfo(X.dtype)
-    raw = X
-    if transform is not None:
-        raw = transform.untransform(X)
-        # 10^x is zero 324 decades down, and zero has no logarithm to come back by
-        raw = torch.where(transform.transform(raw).isneginf(), limits.tiny, raw)
-    big = limits.max / 4  # a side of the box must not overflow either
-    return raw.clamp(-big, big)
+__getattr__ = moved_names(
+    __name__,
+    {name: f"botorch_ubo.models.space.{name}" for name in ("from_model_space", "to_model_space")},
+)

@@ -1,10 +1,12 @@
 r"""A conformance suite for strategies, ours or a third party's (needs pytest).
 
-A subclass says how to build a controller with the strategy, and inherits the tests:
+A subclass names the method that uses the strategy, and inherits the tests:
 
     >>> class TestMine(StrategyConformance):
-    >>>     def make(self, bounds, **kwargs):
-    >>>         return ExpandingBounds(bounds, strategy=Mine(), trigger=Always(), **kwargs)
+    >>>     method = Method(
+    >>>         name="Mine", strategy=Mine(), trigger=Always(),
+    >>>         acquisition=log_ei, batch_acquisition=q_log_ei,
+    >>>     )
 
 The models have hyper-parameters at their initial values: the suite is about boxes, not fits.
 """
@@ -14,42 +16,43 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from typing import Any
-from unittest import mock
+from typing import Any, ClassVar
 
 import pytest
 import torch
-from botorch.generation import gen
 from botorch.models import SingleTaskGP
 from botorch.models.transforms import Normalize
 from botorch.models.transforms.input import ChainedInputTransform, Log10
 from botorch.models.utils.gpytorch_modules import get_covar_module_with_dim_scaled_prior
 from torch import Tensor
 
+from botorch_ubo.acquisition.search import SearchSettings
 from botorch_ubo.boxes import contains
-from botorch_ubo.controller import ExpandingBounds
+from botorch_ubo.controller import ExpandingBounds, Method
 
-_SEARCH: dict[str, Any] = {"num_restarts": 2, "raw_samples": 32}
+QUICK = SearchSettings(num_restarts=2, raw_samples=32)
+"""A search that is good enough for a test of boxes."""
 
 
 class StrategyConformance:
-    """What every strategy must do; inherit, and override :meth:`make`."""
+    """What every strategy must do; inherit, and say which method uses it."""
 
-    steps = 3
+    method: ClassVar[str | Method]
+    """A method with the strategy, its trigger and acquisition functions, or the name of one."""
+    devices: ClassVar[tuple[str, ...]] = (
+        ("cpu", "cuda") if torch.cuda.is_available() else ("cpu",)
+    )
+    steps: ClassVar[int] = 3
 
     def make(self, bounds: Tensor, **kwargs: Any) -> ExpandingBounds:
-        r"""Build a controller that uses the strategy, with its trigger and acquisition function.
+        r"""Build a controller that uses the strategy.
 
         Args:
             bounds: The first ``2 x d`` box.
             kwargs: To be passed on to ``ExpandingBounds``.
         """
-        raise NotImplementedError(
-            f"Expected {type(self).__name__} to say how a controller with its strategy is built; "
-            "override `make(bounds, **kwargs)`."
-        )
+        return ExpandingBounds(bounds, method=self.method, search=QUICK, **kwargs)
 
     def must_contain(self, box: ExpandingBounds, X: Tensor, Y: Tensor) -> Tensor:
         r"""Points that the box must contain at any time.
@@ -60,7 +63,8 @@ class StrategyConformance:
             Y: ``n x 1`` observations, to be maximised.
 
         Returns:
-            A ``k x d`` tensor: by default the first box if boxes are nested, else the incumbent.
+            A ``k x d`` tensor: by default the first box if boxes are nested, else the best
+            observation.
         """
         return box.initial_bounds if box.strategy.nested else X[Y.argmax()].unsqueeze(0)
 
@@ -68,7 +72,7 @@ class StrategyConformance:
     def test_box_is_finite_ordered_and_contains_what_it_must(self, d: int) -> None:
         """At each step, as do the parts of it that are searched; the suggestion is in one."""
         bounds, X, Y = make_data(d)
-        box = self.make(bounds, **_SEARCH)
+        box = self.make(bounds)
         for step in run(box, X, Y, self.steps):
             check_box(box.bounds)
             slack = 1e-9 * (box.bounds[1] - box.bounds[0])
@@ -83,7 +87,7 @@ class StrategyConformance:
         """Neither by the box, nor by its parts, nor by a suggestion."""
         bounds, X, Y = make_data(d)
         limits = bounds + torch.tensor([[-0.1], [0.2]]).to(bounds)
-        box = self.make(bounds, hard_limits=limits, **_SEARCH)
+        box = self.make(bounds, hard_limits=limits)
         for step in run(box, X, Y, self.steps):
             region = box.context(step.model).search_boxes.reshape(-1, d)
             for points in (box.bounds, region, step.x):
@@ -91,29 +95,28 @@ class StrategyConformance:
 
     @pytest.mark.parametrize("dtype", [torch.float, torch.double])
     def test_dtype_and_device_are_kept(self, dtype: torch.dtype) -> None:
-        """On the CPU, and on whatever else there is."""
+        """On every device of the suite."""
         steps = 2 if dtype == torch.double else 1
-        for device in available_devices():
+        for device in self.devices:
             bounds, X, Y = (tensor.to(device, dtype) for tensor in make_data(2))
-            box = self.make(bounds, **_SEARCH)
-            with _without_view_writes() if device == "simgpu" else nullcontext():
-                for step in run(box, X, Y, steps):
-                    for tensor in (box.bounds, step.x):
-                        assert tensor.dtype == dtype
-                        assert tensor.device.type == device
+            box = self.make(bounds)
+            for step in run(box, X, Y, steps):
+                for tensor in (box.bounds, step.x):
+                    assert tensor.dtype == dtype
+                    assert tensor.device.type == device
 
     def test_runs_repeat(self) -> None:
         """With the same seed, whatever the global generator does, which is left alone."""
         bounds, X, Y = make_data(2)
         generator = torch.get_rng_state()
-        one, two = ([*run(self.make(bounds, seed=5, **_SEARCH), X, Y, 2)] for _ in range(2))
+        one, two = ([*run(self.make(bounds, seed=5), X, Y, 2)] for _ in range(2))
         assert all(torch.equal(a.x, b.x) for a, b in zip(one, two, strict=True))
         assert torch.equal(torch.get_rng_state(), generator)
 
     def test_state_survives_json(self) -> None:
         """A controller that took over a saved state answers the same, again and afterwards."""
         bounds, X, Y = make_data(2)
-        box, other = self.make(bounds, **_SEARCH), self.make(bounds, **_SEARCH)
+        box, other = self.make(bounds), self.make(bounds)
         saved = ""
         for step in run(box, X, Y, self.steps):
             if saved:
@@ -123,12 +126,23 @@ class StrategyConformance:
                 assert other.state_dict() == box.state_dict()
             saved = json.dumps(box.state_dict())
 
+    def test_a_box_rebuilt_from_data_suggests_the_same(self) -> None:
+        """Where the strategy says that it can be: neither a current box nor a memory is needed."""
+        bounds, X, Y = make_data(2)
+        box = self.make(bounds, max_growth=float("inf"))
+        if not box.method.rebuildable:
+            pytest.skip("the method's box depends on those before it")
+        for step in run(box, X, Y, self.steps):
+            other = self.make(bounds, max_growth=float("inf"))
+            other.rebuild(step.X, len(X))
+            assert torch.equal(other.suggest(step.model), step.x)
+
     def test_noisy_and_duplicate_data(self) -> None:
         """Up to the same point with several values."""
         bounds, X, Y = make_data(2, noise=0.5)
         X = torch.cat([X, X[:3], X[:1], X[:1]])
         Y = torch.cat([Y, Y[:3] + 0.5, Y[:1], Y[:1]])
-        box = self.make(bounds, **_SEARCH)
+        box = self.make(bounds)
         for step in run(box, X, Y, self.steps):
             check_box(box.bounds)
             assert step.x.isfinite().all()
@@ -136,8 +150,8 @@ class StrategyConformance:
     def test_minimising_the_negative_is_the_same(self) -> None:
         """The box does not depend on the sign."""
         bounds, X, Y = make_data(2)
-        up = self.make(bounds, **_SEARCH)
-        down = self.make(bounds, maximize=False, **_SEARCH)
+        up = self.make(bounds)
+        down = self.make(bounds, maximize=False)
         for step in run(up, X, Y, self.steps):
             down.update(make_model(step.X, -step.Y, bounds))
             assert torch.allclose(up.bounds, down.bounds, rtol=1e-6, atol=1e-6)
@@ -145,7 +159,7 @@ class StrategyConformance:
     def test_strategy_remembers_nothing(self) -> None:
         """A run leaves no trace in it."""
         bounds, X, Y = make_data(2)
-        box = self.make(bounds, **_SEARCH)
+        box = self.make(bounds)
         context = box.context(make_model(X, Y, bounds))
         before = copy.deepcopy(vars(box.strategy))
         first = box.strategy.propose(context)
@@ -159,7 +173,7 @@ class StrategyConformance:
         bounds, X, Y = make_data(2)
         bounds, X = 10**bounds, 10**X
         limits = {0: (None, float(1.05 * bounds[1, 0]))}
-        box = self.make(bounds, hard_limits=limits, **_SEARCH)
+        box = self.make(bounds, hard_limits=limits)
         for step in run(box, X, Y, self.steps, make_log_model):
             check_box(box.bounds)
             assert (box.bounds[0] > 0).all()
@@ -168,7 +182,7 @@ class StrategyConformance:
     def test_several_points_and_pending_ones(self) -> None:
         """A batch of distinct points, and one more while they are pending."""
         bounds, X, Y = make_data(2)
-        box = self.make(bounds, **_SEARCH)
+        box = self.make(bounds)
         model = make_model(X, Y, bounds)
         first = box.suggest(model, q=2)
         assert first.shape == (2, 2)
@@ -248,25 +262,3 @@ def make_log_model(X: Tensor, Y: Tensor, bounds: Tensor) -> SingleTaskGP:
     model = SingleTaskGP(X, Y, input_transform=transform)
     model.eval()
     return model
-
-
-def available_devices() -> list[str]:
-    """The CPU, CUDA where there is one, and a pretend accelerator where one is registered."""
-    devices = ["cpu"]
-    if torch.cuda.is_available():
-        devices.append("cuda")
-    if torch._C._get_privateuse1_backend_name() == "simgpu":
-        devices.append("simgpu")
-    return devices
-
-
-@contextmanager
-def _without_view_writes() -> Iterator[None]:
-    """Patch out the one in-place write into a view whose gradient ``simgpu`` does not model."""
-    original = gen.fix_features
-
-    def fix_features(X: Tensor, fixed_features: Any = None, **kwargs: Any) -> Tensor:
-        return original(X, fixed_features, **kwargs) if fixed_features else X
-
-    with mock.patch.object(gen, "fix_features", fix_features):
-        yield

@@ -15,6 +15,8 @@ from botorch.models.model import Model
 from botorch.utils.transforms import average_over_ensemble_models, t_batch_mode_transform
 from torch import Tensor
 
+from botorch_ubo.acquisition.tensors import like_model
+from botorch_ubo.compat.botorch_private import mean_and_sigma
 from botorch_ubo.posterior import PosteriorSummary, summarize_posterior
 
 
@@ -44,18 +46,19 @@ class UnboundedUpperConfidenceBound(UpperConfidenceBound):
         r"""Upper confidence bound with its limit at infinity.
 
         Args:
-            model: A fitted exact GP (see :func:`botorch_ubo.posterior.check_model`).
+            model: A fitted model; its limit is known for those that
+                :func:`botorch_ubo.posterior.check_model` accepts.
             beta: A scalar, or a ``b x 1``-dim tensor with one value per element of a t-batch.
             posterior_transform: A ScalarizedPosteriorTransform for a multi-output model.
             maximize: If True, consider the problem a maximization problem.
         """
-        super().__init__(model, _like(model, beta), posterior_transform, maximize)
+        super().__init__(model, like_model(model, beta), posterior_transform, maximize)
 
     @property
     def value_at_infinity(self) -> Tensor:
         """The limit of the acquisition value far from all data (Proposition 4.1)."""
-        summary = summarize_posterior(self.model, self.posterior_transform)
-        return value_at_infinity(summary, self.beta, self.maximize).to(self.beta)
+        summary = summarize_posterior(self.model, self.posterior_transform, self.maximize)
+        return value_at_infinity(summary, self.beta).to(self.beta)
 
 
 class LowerConfidenceBound(AnalyticAcquisitionFunction):
@@ -92,7 +95,7 @@ class LowerConfidenceBound(AnalyticAcquisitionFunction):
             maximize: If True, consider the problem a maximization problem.
         """
         super().__init__(model=model, posterior_transform=posterior_transform)
-        self.register_buffer("beta", _like(model, beta))
+        self.register_buffer("beta", like_model(model, beta))
         self.maximize = maximize
 
     @t_batch_mode_transform(expected_q=1)
@@ -106,34 +109,21 @@ class LowerConfidenceBound(AnalyticAcquisitionFunction):
         Returns:
             A ``(b1 x ... bk)``-dim tensor of lower confidence bounds.
         """
-        mean, sigma = self._mean_and_sigma(X)  # (b1 x ... x bk) x 1
-        assert sigma is not None  # it is for `compute_sigma=True`, the default
+        mean, sigma = mean_and_sigma(self, X)  # (b1 x ... x bk) x 1
         lcb = (mean if self.maximize else -mean) - self.beta.sqrt() * sigma
         return lcb.squeeze(-1)
 
 
-def value_at_infinity(
-    summary: PosteriorSummary, beta: float | Tensor, maximize: bool = True
-) -> Tensor:
+def value_at_infinity(summary: PosteriorSummary, beta: float | Tensor) -> Tensor:
     r"""Limit of an upper confidence bound far from all data (Proposition 4.1), in raw units.
 
     Args:
-        summary: The posterior.
+        summary: The posterior of the objective that is maximised.
         beta: The trade-off parameter, any shape.
-        maximize: If False, the limit of ``-mu + sqrt(beta) sigma``.
 
     Returns:
         A tensor of the shape of ``beta``: the average of the members' limits.
     """
     theta = summary.theta
     root = torch.as_tensor(beta, dtype=theta.dtype, device=theta.device).sqrt()
-    mean = summary.mean_at_infinity.mean()
-    return (mean if maximize else -mean) + root * summary.sigma_at_infinity.mean()
-
-
-def _like(model: Model, beta: float | Tensor) -> Tensor:
-    """``beta`` in the model's dtype: ``torch.as_tensor(0.2)`` would round it to single."""
-    parameter = next(model.parameters(), None)
-    if parameter is None:
-        return torch.as_tensor(beta, dtype=torch.double)
-    return torch.as_tensor(beta, dtype=parameter.dtype, device=parameter.device)
+    return summary.mean_at_infinity.mean() + root * summary.sigma_at_infinity.mean()

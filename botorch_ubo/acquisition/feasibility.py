@@ -19,6 +19,9 @@ References:
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
+import numpy as np
 import torch
 from botorch.acquisition.acquisition import AcquisitionFunction
 from botorch.utils.transforms import t_batch_mode_transform
@@ -26,12 +29,20 @@ from gpytorch.models import ExactGP
 from torch import Tensor
 from torch.nn.functional import softplus
 
-from botorch_ubo.boxes import to_model_space
+from botorch_ubo.compat.botorch_private import LogValues, has_log_values
+from botorch_ubo.models.quick import (
+    Array,
+    ClosedForm,
+    ValuesAndGradients,
+    closed_form,
+    minus_half_squares,
+)
+from botorch_ubo.models.space import to_model_space
 
 _MIN_SQUARED_DISTANCE = 1e-12  # keeps the logarithm finite at a failure itself
 
 
-class LogFeasibilityWeighted(AcquisitionFunction):
+class LogFeasibilityWeighted(LogValues, AcquisitionFunction):
     r"""``log a(x) + log p(x)`` for an acquisition function ``a`` and a chance of success ``p``.
 
     ``a`` itself is used if its values are logarithms. For any other ``v``, it is the logarithm of
@@ -43,7 +54,6 @@ class LogFeasibilityWeighted(AcquisitionFunction):
         >>> acqf = LogFeasibilityWeighted(acqf, X, X_failed, lengthscales)
     """
 
-    _log = True
     model: ExactGP
 
     def __init__(
@@ -64,12 +74,12 @@ class LogFeasibilityWeighted(AcquisitionFunction):
         super().__init__(model=acq_function.model)
         self.acq_function = acq_function
         self.num_success = len(X_success)
-        points = torch.cat([X_success, X_failed.to(X_success)])
+        self.X = torch.cat([X_success, X_failed.to(X_success)]).detach()
         self.lengthscales = lengthscales.to(X_success)
-        self.points = to_model_space(self.model, points).detach() / self.lengthscales
+        self.points = to_model_space(self.model, self.X).detach() / self.lengthscales
         self.power = X_success.shape[-1] + 1
         self.shift, self.unit = 0.0, 1.0
-        if not acq_function._log:
+        if not has_log_values(acq_function):
             with torch.no_grad():
                 values = acq_function(X_success.unsqueeze(-2))
             self.shift = float(values.max())
@@ -99,11 +109,25 @@ class LogFeasibilityWeighted(AcquisitionFunction):
             A ``(b)``-dim tensor of values.
         """
         value = self.acq_function(X)
-        if not self.acq_function._log:
+        if not has_log_values(self.acq_function):
             scaled = (value - self.shift) / self.unit
             # log(softplus(v)) is v itself, to machine precision, long before exp(v) underflows.
             value = torch.where(scaled > -30, softplus(scaled.clamp_min(-30)).log(), scaled)
         return value + self.log_chance(X.squeeze(-2))
+
+    def closed_form(self) -> ClosedForm | None:
+        """The sum of the acquisition function's formula and the chance's, if the former has one."""
+        if type(self) is not LogFeasibilityWeighted or not has_log_values(self.acq_function):
+            return None
+        base = closed_form(self.acq_function)
+        if base is None:
+            return None
+        # Length-scales of the formula's points per one of ours, from a step along each dimension.
+        ends = torch.stack([base.origin, base.origin + 1 / base.slope[0]])
+        step = to_model_space(self.model, ends).diff(dim=0).squeeze(0) / self.lengthscales
+        unit = np.abs(step.double().numpy())
+        chance = _LogChance(unit, unit * base.to_points(self.X), self.num_success, self.power)
+        return replace(base, formula=_Sum(base.formula, chance))
 
     def log_chance(self, X: Tensor) -> Tensor:
         """Logarithm of the chance of success at ``b x d`` points (``b``)."""
@@ -111,3 +135,49 @@ class LogFeasibilityWeighted(AcquisitionFunction):
         squared = (scaled.unsqueeze(-2) - self.points).square().sum(dim=-1)  # b x (n + m)
         weights = -self.power / 2 * squared.clamp_min(_MIN_SQUARED_DISTANCE).log()
         return weights[..., : self.num_success].logsumexp(dim=-1) - weights.logsumexp(dim=-1)
+
+
+@dataclass(frozen=True)
+class _LogChance:
+    """:meth:`LogFeasibilityWeighted.log_chance` in numpy, with its gradient."""
+
+    unit: Array
+    """``d``-dim: our length-scales per one of the points'."""
+    evaluated: Array
+    """``n x d`` successes, then failures, in our length-scales."""
+    num_success: int
+    power: int
+
+    def __call__(self, points: Array, gradient: bool = True) -> tuple[Array, Array]:
+        points = points * self.unit
+        squared = -2 * minus_half_squares(points, self.evaluated)  # b x n
+        near = squared <= _MIN_SQUARED_DISTANCE
+        squared[near] = _MIN_SQUARED_DISTANCE
+        weights = -self.power / 2 * np.log(squared)
+        weights = np.exp(weights - weights.max(axis=-1, keepdims=True))
+        total = weights.sum(axis=-1)
+        # Next to a failure in many dimensions the share of all successes underflows.
+        good = np.maximum(weights[:, : self.num_success].sum(axis=-1), np.finfo(float).tiny)
+        values = np.log(good / total)
+        if not gradient:
+            return values, np.empty((0, points.shape[-1]))
+        share = -weights / total[:, None]
+        share[:, : self.num_success] += weights[:, : self.num_success] / good[:, None]
+        # dlog(w_i) / dx = -power (x - e_i) / |x - e_i|^2, and none where the distance is floored
+        share *= -self.power / squared
+        share[near] = 0.0
+        slope = share.sum(axis=-1)[:, None] * points - share @ self.evaluated
+        return values, slope * self.unit
+
+
+@dataclass(frozen=True)
+class _Sum:
+    """Two formulas added."""
+
+    first: ValuesAndGradients
+    second: ValuesAndGradients
+
+    def __call__(self, points: Array, gradient: bool = True) -> tuple[Array, Array]:
+        values, slopes = self.first(points, gradient)
+        more, steeper = self.second(points, gradient)
+        return values + more, slopes + steeper

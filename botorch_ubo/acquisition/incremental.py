@@ -11,19 +11,17 @@ improvement (:mod:`botorch_ubo.acquisition.feasibility`). BoTorch's
 from __future__ import annotations
 
 import torch
-from botorch.acquisition.logei import (
-    TAU_RELU,
-    _log_improvement,
-    qLogExpectedImprovement,
-)
+from botorch.acquisition.logei import TAU_RELU
 from botorch.acquisition.objective import PosteriorTransform
 from botorch.models.model import Model
 from botorch.sampling.base import MCSampler
 from botorch.utils.transforms import t_batch_mode_transform
 from torch import Tensor
 
+from botorch_ubo.compat.botorch_private import SampledLogImprovement, log_improvement
 
-class qLogIncrementalExpectedImprovement(qLogExpectedImprovement):
+
+class qLogIncrementalExpectedImprovement(SampledLogImprovement):
     r"""Log expected improvement of one more point.
 
     For several points, choose one after another: ``optimize_acqf(..., sequential=True)``.
@@ -34,7 +32,6 @@ class qLogIncrementalExpectedImprovement(qLogExpectedImprovement):
     """
 
     best_f: Tensor
-    _fat: bool
 
     def __init__(
         self,
@@ -77,7 +74,8 @@ class qLogIncrementalExpectedImprovement(qLogExpectedImprovement):
         """
         return super().forward(X)
 
-    def _sample_forward(self, obj: Tensor) -> Tensor:
+    def log_improvement(self, samples: Tensor, fat: bool) -> Tensor:
         """From ``... x (1 + m)`` samples, pending points last, to ``... x 1`` log improvements."""
-        known = torch.cat([self.best_f.to(obj).expand_as(obj[..., :1]), obj[..., 1:]], dim=-1)
-        return _log_improvement(obj[..., :1], known.amax(dim=-1), self.tau_relu, self._fat)
+        new, pending = samples[..., :1], samples[..., 1:]
+        known = torch.cat([self.best_f.to(new).expand_as(new), pending], dim=-1)
+        return log_improvement(new, known.amax(dim=-1), self.tau_relu, fat)

@@ -28,7 +28,7 @@ from botorch_ubo.acquisition.incremental import qLogIncrementalExpectedImproveme
 from botorch_ubo.acquisition.penalties import HingeQuadraticPenalty, Penalty
 from botorch_ubo.acquisition.regularized import LogRegularizedExpectedImprovement
 from botorch_ubo.acquisition.variance_cap import VarianceCappedLogExpectedImprovement
-from botorch_ubo.boxes import to_model_space
+from botorch_ubo.models.space import to_model_space
 from botorch_ubo.posterior import summarize_posterior
 
 TrainingData = SupervisedDataset | dict[Hashable, SupervisedDataset]
@@ -69,7 +69,6 @@ def construct_inputs_regularized(
     best_f: float | Tensor | None = None,
     maximize: bool = True,
     penalty: type[Penalty] = HingeQuadraticPenalty,
-    variant: str = "target",
 ) -> dict[str, Any]:
     r"""Construct kwargs for regularised expected improvement.
 
@@ -81,7 +80,6 @@ def construct_inputs_regularized(
         best_f: Threshold above (or below) which improvement is defined.
         maximize: If True, consider the problem a maximization problem.
         penalty: Class of the penalty.
-        variant: How the penalty enters, ``"target"`` or ``"prior_mean"``.
 
     Returns:
         A dict mapping kwarg names of the constructor to values.
@@ -89,7 +87,7 @@ def construct_inputs_regularized(
     box = torch.tensor(bounds).T.to(model.train_targets)
     inputs = construct_inputs_best_f(model, training_data, posterior_transform, best_f, maximize)
     built = penalty.from_bounds(to_model_space(model, box).reshape(box.shape))
-    return {**inputs, "penalty": built, "variant": variant}
+    return {**inputs, "penalty": built}
 
 
 @acqf_input_constructor(qLogIncrementalExpectedImprovement)

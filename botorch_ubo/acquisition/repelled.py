@@ -12,12 +12,13 @@ from botorch.utils.transforms import t_batch_mode_transform
 from gpytorch.models import ExactGP
 from torch import Tensor
 
-from botorch_ubo.boxes import to_model_space
+from botorch_ubo.compat.botorch_private import LogValues
+from botorch_ubo.models.space import to_kernel_space
 
 _MIN_FACTOR = 1e-12  # keeps the logarithm finite at a pending point itself
 
 
-class LogRepelledAcquisition(AcquisitionFunction):
+class LogRepelledAcquisition(LogValues, AcquisitionFunction):
     r"""A logarithmic acquisition function that keeps away from pending points.
 
     ``log a(x) + sum_p log(1 - rho(x, p)^2)``, in the manner of local penalisation
@@ -30,7 +31,6 @@ class LogRepelledAcquisition(AcquisitionFunction):
         >>> acqf.set_X_pending(X_pending)
     """
 
-    _log = True
     model: ExactGP
 
     def __init__(self, acq_function: AcquisitionFunction, X_pending: Tensor | None = None) -> None:
@@ -58,8 +58,8 @@ class LogRepelledAcquisition(AcquisitionFunction):
         if self.X_pending is None:
             return value
         kernel = self.model.covar_module
-        points = to_model_space(self.model, X.squeeze(-2))  # b x d
-        pending = to_model_space(self.model, self.X_pending.to(X))
+        points = to_kernel_space(self.model, X.squeeze(-2))  # b x d
+        pending = to_kernel_space(self.model, self.X_pending.to(X))
         covariance = kernel(points, pending).to_dense()  # (members) x b x m
         variance = kernel(points, diag=True).unsqueeze(-1)
         factor = 1 - (covariance / variance).square()

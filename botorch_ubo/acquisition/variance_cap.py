@@ -7,18 +7,15 @@ reconstruction, not that method, and named accordingly.
 
 from __future__ import annotations
 
-from botorch.acquisition.analytic import (
-    LogExpectedImprovement,
-    _log_ei_helper,
-    _scaled_improvement,
-)
+from botorch.acquisition.analytic import LogExpectedImprovement
 from botorch.acquisition.objective import PosteriorTransform
 from botorch.exceptions.errors import InputDataError
 from botorch.models.model import Model
 from botorch.utils.transforms import average_over_ensemble_models, t_batch_mode_transform
 from torch import Tensor
 
-from botorch_ubo.acquisition.confidence import _like
+from botorch_ubo.acquisition.tensors import like_model
+from botorch_ubo.compat.botorch_private import log_ei_helper, mean_and_sigma, scaled_improvement
 
 # The slope of log EI in sigma^2 / cap is u^2 / 2, u = (mean - best_f) / sigma, so a maximiser goes
 # beyond the cap by a share of about u^2 / 4000: the price of a penalty smooth enough for L-BFGS.
@@ -58,8 +55,8 @@ class VarianceCappedLogExpectedImprovement(LogExpectedImprovement):
                 single-output posterior is required.
             maximize: If True, consider the problem a maximization problem.
         """
-        super().__init__(model, _like(model, best_f), posterior_transform, maximize)
-        self.register_buffer("max_variance", _like(model, max_variance))
+        super().__init__(model, like_model(model, best_f), posterior_transform, maximize)
+        self.register_buffer("max_variance", like_model(model, max_variance))
         if not (self.max_variance > 0).all():
             raise InputDataError(
                 f"Expected a positive max_variance; got {max_variance}. A fraction of the prior "
@@ -77,8 +74,7 @@ class VarianceCappedLogExpectedImprovement(LogExpectedImprovement):
         Returns:
             A ``(b1 x ... bk)``-dim tensor of values.
         """
-        mean, sigma = self._mean_and_sigma(X)  # (b1 x ... bk) x 1
-        assert sigma is not None  # it is for `compute_sigma=True`, the default
-        u = _scaled_improvement(mean, sigma, self.best_f, self.maximize)
+        mean, sigma = mean_and_sigma(self, X)  # (b1 x ... bk) x 1
+        u = scaled_improvement(mean, sigma, self.best_f, self.maximize)
         excess = (sigma.square() / self.max_variance - 1).clamp_min(0)
-        return (_log_ei_helper(u) + sigma.log() - _WEIGHT * excess.square()).squeeze(-1)
+        return (log_ei_helper(u) + sigma.log() - _WEIGHT * excess.square()).squeeze(-1)

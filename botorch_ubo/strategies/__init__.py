@@ -1,6 +1,6 @@
 """Where to move the box: one strategy, one file, no history inside."""
 
-from botorch_ubo.strategies.base import Proposal, Strategy
+from botorch_ubo.policies.strategy import Proposal, Strategy
 from botorch_ubo.strategies.filtering import FilteringBox
 from botorch_ubo.strategies.fixed import FixedBox
 from botorch_ubo.strategies.hypercubes import HypercubeBoxes
@@ -11,6 +11,7 @@ from botorch_ubo.strategies.regularized import RegularizedBox
 from botorch_ubo.strategies.roaming import RoamingBox
 from botorch_ubo.strategies.theorem import TheoremBox
 from botorch_ubo.strategies.trust_region import TrustRegionBox
+from botorch_ubo.strategies.turns import TurnsBox
 from botorch_ubo.strategies.variance_cap import VarianceCapBox
 from botorch_ubo.strategies.volume_doubling import VolumeDoublingBox
 
@@ -27,6 +28,7 @@ __all__ = [
     "Strategy",
     "TheoremBox",
     "TrustRegionBox",
+    "TurnsBox",
     "VarianceCapBox",
     "VolumeDoublingBox",
 ]

@@ -21,15 +21,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
-from botorch.exceptions.errors import BotorchError
+from botorch.exceptions.errors import InputDataError
 from botorch.utils.sampling import draw_sobol_samples
 from torch import Tensor
 
-from botorch_ubo.acquisition.confidence import LowerConfidenceBound, UnboundedUpperConfidenceBound
-from botorch_ubo.boxes import cast_inward, clip, from_model_space, hull, scale_about_center
-from botorch_ubo.candidates import maximize_acquisition
-from botorch_ubo.context import Context
-from botorch_ubo.strategies.base import Proposal, Strategy
+from botorch_ubo.acquisition.search import maximize_acquisition
+from botorch_ubo.boxes import cast_inward, hull, scale_about_center
+from botorch_ubo.policies.context import Context
+from botorch_ubo.policies.strategy import Proposal, Strategy
 
 
 @dataclass(frozen=True)
@@ -43,6 +42,7 @@ class FilteringBox(Strategy):
     """
 
     nested: ClassVar[bool] = False
+    rebuildable: ClassVar[bool] = True
 
     budget: int | None = None
     num_samples: int = 500
@@ -50,46 +50,42 @@ class FilteringBox(Strategy):
     def __post_init__(self) -> None:
         """Validate."""
         if (self.budget is not None and self.budget < 1) or self.num_samples < 1:
-            raise BotorchError(
+            raise InputDataError(
                 "Expected a positive budget (or None for 10 d) and num_samples; got "
                 f"budget={self.budget}, num_samples={self.num_samples}."
             )
 
     def propose(self, context: Context) -> Proposal:
-        """See :class:`Strategy`."""
-        kept = hull(context.to_model(context.state.initial_bounds), context.summary.X)
+        """The box around all data and what the filter keeps of the grown box."""
+        kept = hull(context.first_box, context.X_in_sight)
         growth = self.volume_factor(context)
-        raw = from_model_space(context.model, kept).cpu()
         details = {"volume_factor": growth}
         if growth == 1:
-            return Proposal(bounds=raw, details=details)
-        grown = scale_about_center(kept, growth ** (1 / kept.shape[-1]))
-        limits = context.settings.hard_limits
-        grown = context.to_model(clip(from_model_space(context.model, grown).cpu(), limits))
+            return Proposal(bounds=kept, details=details)
+        grown = context.within_limits(scale_about_center(kept, growth ** (1 / context.d)))
         invaded = self._filter(context, kept, grown)
-        bounds = hull(raw, torch.cat([raw, invaded.cpu().to(raw)]))  # nothing may have invaded
+        bounds = hull(kept, torch.cat([kept, invaded]))  # nothing may have invaded
         return Proposal(bounds=bounds, details={**details, "num_kept": len(invaded)})
 
     def volume_factor(self, context: Context) -> float:
         """``max(1, T/t)``."""
-        initial = context.n if context.state.num_initial is None else context.state.num_initial
-        budget = 10 * context.X.shape[-1] if self.budget is None else self.budget
-        return max(1.0, (initial + budget) / context.n)
+        budget = 10 * context.d if self.budget is None else self.budget
+        return max(1.0, (context.num_initial + budget) / context.n)
 
     def _filter(self, context: Context, kept: Tensor, grown: Tensor) -> Tensor:
-        """Samples of the grown box, in raw units, whose upper bound reaches ``L*``."""
-        settings, model = context.settings, context.model
+        """Samples of the grown box whose upper bound reaches ``L*``."""
+        confidence, like = context.confidence, context.view.like
         # One beta for both bounds, of the box in which they must hold, at this step of the run.
-        beta = context.beta_in(grown, context.t)
-        bounds = (model, beta, settings.posterior_transform, settings.maximize)
-        raw = cast_inward(from_model_space(model, kept).cpu(), model.train_targets)
+        ucb, lcb = confidence.bounds(confidence.beta_in(grown, context.t))
         _, level = maximize_acquisition(
-            LowerConfidenceBound(*bounds), raw, context.neighborhood,
-            seed=context.seed, settings=settings.search,
-        )  # fmt: skip
-        number = self.num_samples * kept.shape[-1]
+            lcb,
+            cast_inward(context.to_raw(kept).cpu(), like),
+            context.view.neighborhood,
+            seed=context.seed,
+            settings=context.settings.search,
+        )
+        number = self.num_samples * context.d
         samples = draw_sobol_samples(grown, number, 1, seed=context.seed).squeeze(-2)
-        samples = from_model_space(model, samples).to(model.train_targets)
         with torch.no_grad():
-            upper = UnboundedUpperConfidenceBound(*bounds)(samples.unsqueeze(-2))
+            upper = ucb(context.to_raw(samples).to(like).unsqueeze(-2))
         return samples[upper >= level]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from botorch_ubo.context import Context
-from botorch_ubo.strategies.base import Proposal, Strategy
+from botorch_ubo.policies.context import Context
+from botorch_ubo.policies.strategy import Proposal, Strategy
 
 
 @dataclass(frozen=True)
@@ -13,5 +13,5 @@ class FixedBox(Strategy):
     """Keep the current box. It never finds an optimum outside the first one, by construction."""
 
     def propose(self, context: Context) -> Proposal:
-        """See :class:`Strategy`."""
-        return Proposal(bounds=context.state.bounds)
+        """The current box."""
+        return Proposal(bounds=context.box)

@@ -10,12 +10,11 @@ import math
 from dataclasses import dataclass
 
 import torch
-from botorch.exceptions.errors import BotorchError
+from botorch.exceptions.errors import InputDataError
 from torch import Tensor
 
-from botorch_ubo.boxes import clip, from_model_space
-from botorch_ubo.context import Context
-from botorch_ubo.strategies.base import Proposal
+from botorch_ubo.policies.context import Context
+from botorch_ubo.policies.strategy import Proposal
 from botorch_ubo.strategies.hyperharmonic import HyperharmonicBox
 
 
@@ -42,30 +41,24 @@ class HypercubeBoxes(HyperharmonicBox):
         """Validate."""
         super().__post_init__()
         if self.count < 1 or self.count_growth < 0 or not 0 < self.side < math.inf:
-            raise BotorchError(
+            raise InputDataError(
                 "Expected count >= 1, count_growth >= 0 and a positive finite side; got "
                 f"count={self.count}, count_growth={self.count_growth}, side={self.side}."
             )
 
     def propose(self, context: Context) -> Proposal:
-        """See :class:`Strategy`."""
+        """HuBO's box, and the cubes of this step in it."""
         box, details = self.box(context)
-        raw = from_model_space(context.model, box).cpu()
         # Centres beyond a hard limit would all be moved onto it, and crowd the limit.
-        inside = context.to_model(clip(raw, context.settings.hard_limits))
-        cubes = self._cubes(context, inside)
-        return Proposal(
-            bounds=raw,
-            boxes=from_model_space(context.model, cubes).cpu(),
-            details={**details, "num_boxes": len(cubes)},
-        )
+        cubes = self._cubes(context, context.within_limits(box))
+        return Proposal(bounds=box, boxes=cubes, details={**details, "num_boxes": len(cubes)})
 
     def _cubes(self, context: Context, box: Tensor) -> Tensor:
-        """``N_t x 2 x d`` cubes within a box of the model's input space."""
+        """``N_t x 2 x d`` cubes within a box."""
         number = math.ceil(self.count * context.t**self.count_growth)
         generator = torch.Generator().manual_seed(context.seed)
         uniform = torch.rand(number, box.shape[-1], generator=generator, dtype=torch.double)
         centers = box[0] + (box[1] - box[0]) * uniform.to(box)
-        first = context.to_model(context.state.initial_bounds)
+        first = context.first_box
         half = self.side / 2 * (first[1] - first[0])
         return torch.stack([centers - half, centers + half], dim=1).clamp(box[0], box[1])

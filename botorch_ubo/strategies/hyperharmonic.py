@@ -1,4 +1,4 @@
-r"""HuBO: a box that grows like a hyperharmonic series and follows the incumbent [TranThe2020].
+r"""HuBO: a box that grows like a hyperharmonic series and follows the best value [TranThe2020].
 
 At step ``t`` each side is ``side_0 (1 + sum_{j <= t} j^alpha)``, and the centre is the point of a
 fixed bounded set closest to the best observation. For ``alpha >= -1`` the sides tend to infinity,
@@ -17,17 +17,17 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import torch
-from botorch.exceptions.errors import BotorchError
+from botorch.exceptions.errors import InputDataError
 from torch import Tensor
 
-from botorch_ubo.boxes import from_model_space, scale_about_center
-from botorch_ubo.context import Context
-from botorch_ubo.strategies.base import Proposal, Strategy
+from botorch_ubo.boxes import scale_about_center
+from botorch_ubo.policies.context import Context
+from botorch_ubo.policies.strategy import Proposal, Strategy
 
 
 @dataclass(frozen=True)
 class HyperharmonicBox(Strategy):
-    r"""The box of HuBO, a function of the step and the incumbent.
+    r"""The box of HuBO, a function of the step and the best observation.
 
     Args:
         alpha: Exponent of the series, in ``[-1, 0)``; the default is the slowest growth that
@@ -36,6 +36,7 @@ class HyperharmonicBox(Strategy):
     """
 
     nested: ClassVar[bool] = False
+    rebuildable: ClassVar[bool] = True
 
     alpha: float = -1.0
     center_span: float = 10.0
@@ -43,23 +44,23 @@ class HyperharmonicBox(Strategy):
     def __post_init__(self) -> None:
         """Validate."""
         if not -1 <= self.alpha < 0 or not self.center_span >= 1:
-            raise BotorchError(
+            raise InputDataError(
                 "Expected -1 <= alpha < 0, where the sides grow without bound but the regret is "
                 f"sub-linear, and center_span >= 1; got alpha={self.alpha}, "
                 f"center_span={self.center_span}."
             )
 
     def propose(self, context: Context) -> Proposal:
-        """See :class:`Strategy`."""
+        """The box of this step around the best observation."""
         box, details = self.box(context)
-        return Proposal(bounds=from_model_space(context.model, box).cpu(), details=details)
+        return Proposal(bounds=box, details=details)
 
     def box(self, context: Context) -> tuple[Tensor, dict[str, Any]]:
-        """The ``2 x d`` box in the model's input space, and its reasons."""
-        first = context.to_model(context.state.initial_bounds)
+        """The ``2 x d`` box, and its reasons."""
+        first = context.first_box
         factor = hyperharmonic_factor(context.t, self.alpha)
         allowed = scale_about_center(first, self.center_span)
-        center = context.summary.X[context.incumbent].clamp(allowed[0], allowed[1])
+        center = context.X[context.best_observed].clamp(allowed[0], allowed[1])
         half = factor / 2 * (first[1] - first[0])
         details = {"side_factor": factor, "center": center.tolist()}
         return torch.stack([center - half, center + half]), details

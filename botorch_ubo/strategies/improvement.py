@@ -14,11 +14,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from botorch_ubo.boxes import from_model_space
-from botorch_ubo.context import Context
-from botorch_ubo.radius import theorem_radius
-from botorch_ubo.strategies.base import Proposal, Strategy
-from botorch_ubo.strategies.theorem import radius_details, theorem_box
+from botorch_ubo.policies.context import Context
+from botorch_ubo.policies.strategy import Proposal, Strategy
+from botorch_ubo.posterior import ConditionFails, theorem_radius
+from botorch_ubo.strategies.theorem import radius_details, stay, theorem_box
 
 IMPROVEMENT_BETA = 1 / (2 * math.pi)
 
@@ -28,10 +27,11 @@ class ImprovementBox(Strategy):
     """Expand to where expected improvement is within ``epsilon / 2`` of its limit."""
 
     def propose(self, context: Context) -> Proposal:
-        """See :class:`Strategy`."""
-        radius = theorem_radius(context.summary, context.epsilon, IMPROVEMENT_BETA)
-        box = theorem_box(context.summary, radius)
-        return Proposal(
-            bounds=from_model_space(context.model, box).cpu(),
-            details=radius_details(context.summary, radius, IMPROVEMENT_BETA),
-        )
+        """The box around the balls of Theorem 4.1 for expected improvement, where it holds."""
+        summary = context.view.summary
+        try:
+            radius = theorem_radius(summary, context.epsilon, IMPROVEMENT_BETA)
+        except ConditionFails as error:
+            return stay(context, error)
+        details = radius_details(context, radius, IMPROVEMENT_BETA)
+        return Proposal(bounds=theorem_box(context.X_in_sight, radius), details=details)

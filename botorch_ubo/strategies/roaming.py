@@ -1,4 +1,4 @@
-r"""The default: near as careful as HuBO, far as quick as the logarithm of the distance.
+r"""The default of 0.1.0: near as careful as HuBO, far as quick as the logarithm of the distance.
 
 The box surrounds the incumbent, the evaluated point with the best posterior mean. On either side
 of every dimension it reaches
@@ -31,9 +31,9 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from botorch_ubo.boxes import from_model_space
-from botorch_ubo.context import Context
-from botorch_ubo.strategies.base import Proposal, Strategy
+from botorch_ubo.policies.context import Context
+from botorch_ubo.policies.progress import evaluations_without_improvement
+from botorch_ubo.policies.strategy import Proposal, Strategy
 from botorch_ubo.strategies.hyperharmonic import hyperharmonic_factor
 
 _MAX_DOUBLINGS = 4.0  # in every direction at once: further out there is too much room to look into
@@ -44,22 +44,22 @@ class RoamingBox(Strategy):
     """A box on the incumbent that grows slowly where it is, and fast where it is led."""
 
     nested: ClassVar[bool] = False
+    rebuildable: ClassVar[bool] = True
 
     def propose(self, context: Context) -> Proposal:
-        """See :class:`Strategy`."""
-        summary = context.summary
-        center = summary.X[context.believed_best]
+        """The box around the incumbent."""
+        center = context.X[context.incumbent]
         # On the one side the data lie `beyond` the incumbent by as much as `behind` on the other.
-        extent = (summary.X - center).abs().amax(dim=0)
-        first = context.to_model(context.state.initial_bounds)
+        extent = (context.X_leading - center).abs().amax(dim=0)
+        first = context.first_box
         least = hyperharmonic_factor(context.t, -1.0) / 2 * (first[1] - first[0])
-        searching = context.stalled == context.t - 1  # nothing notable has been found at all
+        idle = evaluations_without_improvement(context)
+        searching = idle == context.t - 1  # nothing notable has been found at all
         if searching:
-            least = least * 2 ** min(context.stalled / summary.d, _MAX_DOUBLINGS)
+            least = least * 2 ** min(idle / context.d, _MAX_DOUBLINGS)
         reach = torch.maximum(least, extent)
-        box = torch.stack([center - reach, center + reach])
         return Proposal(
-            bounds=from_model_space(context.model, box).cpu(),
+            bounds=torch.stack([center - reach, center + reach]),
             details={
                 "why": _explain(least, extent, searching),
                 "center": center.tolist(),

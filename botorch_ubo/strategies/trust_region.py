@@ -1,11 +1,13 @@
-r"""TuRBO-1 without the clamp: a trust region around the incumbent that may leave the first box.
+r"""TuRBO-1 without the clamp: a trust region on the best value that may leave the first box.
 
 The length, in sides of the first box, doubles after successes in a row and halves after failures
 in a row [Eriksson2019]. It is a fold over the observations, so the strategy needs no memory.
 
 NOTE: Differences from the reference implementation, for a space without bounds: nothing is
 clipped to the first box; the length may grow to 16 sides, not 1.6, and doubles after 2 successes,
-not 3; a collapsed region starts again at the incumbent, not in the first box, and keeps its data.
+not 3; a collapsed region starts again at the best value, not in the first box, and keeps its data.
+An improvement counts in standard deviations of the outcomes, not relative to the best of them,
+which would change with an offset.
 
 References:
     [Eriksson2019] D. Eriksson, M. Pearce, J. R. Gardner, R. Turner, and M. Poloczek. Scalable
@@ -20,11 +22,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
-from botorch.exceptions.errors import BotorchError
+from botorch.exceptions.errors import InputDataError
+from torch import Tensor
 
-from botorch_ubo.boxes import from_model_space
-from botorch_ubo.context import Context
-from botorch_ubo.strategies.base import Proposal, Strategy
+from botorch_ubo.policies.context import Context
+from botorch_ubo.policies.strategy import Proposal, Strategy
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,7 @@ class TrustRegionState:
 
 @dataclass(frozen=True)
 class TrustRegionBox(Strategy):
-    r"""``incumbent_j +- w_j L/2`` sides, ``w`` the length-scales normalised to product 1.
+    r"""``best_j +- w_j L/2`` sides, ``w`` the length-scales normalised to product 1.
 
     Args:
         length: First length, in sides of the first box.
@@ -46,10 +48,12 @@ class TrustRegionBox(Strategy):
         length_max: Largest length.
         success_tolerance: Successes in a row after which the length doubles.
         failure_tolerance: Failures in a row after which it halves; ``max(4, d)`` by default.
-        min_improvement: Improvement that counts as a success, relative to the best value.
+        min_improvement: Improvement that counts as a success, in standard deviations of the
+            outcomes.
     """
 
     nested: ClassVar[bool] = False
+    rebuildable: ClassVar[bool] = True
 
     length: float = 0.8
     length_min: float = 0.5**7
@@ -61,41 +65,42 @@ class TrustRegionBox(Strategy):
     def __post_init__(self) -> None:
         """Validate."""
         if not 0 < self.length_min <= self.length <= self.length_max:
-            raise BotorchError(
+            raise InputDataError(
                 "Expected 0 < length_min <= length <= length_max; got "
                 f"{self.length_min}, {self.length}, {self.length_max}."
             )
         if self.success_tolerance < 1 or (self.failure_tolerance or 1) < 1:
-            raise BotorchError(
+            raise InputDataError(
                 "Expected tolerances of at least 1; got "
                 f"success_tolerance={self.success_tolerance}, "
                 f"failure_tolerance={self.failure_tolerance}."
             )
 
     def propose(self, context: Context) -> Proposal:
-        """See :class:`Strategy`."""
-        sign = 1 if context.settings.maximize else -1
-        start = context.n if context.state.num_initial is None else context.state.num_initial
-        state = self.fold((sign * context.Y).tolist(), start, context.X.shape[-1])
-        first = context.to_model(context.state.initial_bounds)
+        """The trust region of this step around the best observation."""
+        return self.around(context.X[context.best_observed], context)
+
+    def around(self, center: Tensor, context: Context) -> Proposal:
+        """The trust region of this step around a point (``d``-dim, in the model's space)."""
+        state = self.fold(context.view.scores.tolist(), context.num_initial, context.d)
+        first = context.first_box
         sides = first[1] - first[0]
-        weights = context.radius.lengthscales / sides
+        weights = context.lengthscales / sides
         weights = weights / weights.log().mean().exp()
         half = state.length / 2 * weights * sides
-        center = context.summary.X[context.incumbent]
         box = torch.stack([center - half, center + half])
         details = {
             "length": state.length,
             "successes": state.successes,
             "failures": state.failures,
         }
-        return Proposal(bounds=from_model_space(context.model, box).cpu(), details=details)
+        return Proposal(bounds=box, details=details)
 
     def fold(self, Y: Sequence[float], num_initial: int, d: int) -> TrustRegionState:
         r"""Run the counters over the observations.
 
         Args:
-            Y: All observations in order, to be maximised.
+            Y: All observations in order, to be maximised, in standard deviations.
             num_initial: How many of them came before the first step.
             d: The number of dimensions.
 
@@ -105,7 +110,7 @@ class TrustRegionBox(Strategy):
         patience = max(4, d) if self.failure_tolerance is None else self.failure_tolerance
         state, best = TrustRegionState(self.length), max(Y[:num_initial])
         for y in Y[num_initial:]:
-            state = self._count(state, y > best + self.min_improvement * abs(best), patience)
+            state = self._count(state, y > best + self.min_improvement, patience)
             best = max(best, y)
         return state
 

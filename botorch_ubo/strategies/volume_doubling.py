@@ -18,11 +18,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from botorch.exceptions.errors import BotorchError
+from botorch.exceptions.errors import InputDataError
 
-from botorch_ubo.boxes import from_model_space, log_volume, scale_about_center
-from botorch_ubo.context import Context
-from botorch_ubo.strategies.base import Proposal, Strategy
+from botorch_ubo.boxes import log_volume, scale_about_center
+from botorch_ubo.policies.context import Context
+from botorch_ubo.policies.strategy import Proposal, Strategy
 
 
 @dataclass(frozen=True)
@@ -41,15 +41,12 @@ class VolumeDoublingBox(Strategy):
     def __post_init__(self) -> None:
         """Validate."""
         if not 1 < self.factor < math.inf:
-            raise BotorchError(
+            raise InputDataError(
                 f"Expected a finite factor above 1; got {self.factor}. 2 doubles the volume."
             )
 
     def propose(self, context: Context) -> Proposal:
-        """See :class:`Strategy`."""
-        old = context.model_bounds
+        """The current box with its volume multiplied."""
+        old = context.box
         box = scale_about_center(old, self.factor ** (1 / old.shape[-1]))
-        return Proposal(
-            bounds=from_model_space(context.model, box).cpu(),
-            details={"log_volume": log_volume(box)},
-        )
+        return Proposal(bounds=box, details={"log_volume": log_volume(box)})

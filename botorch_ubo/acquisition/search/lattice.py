@@ -1,0 +1,82 @@
+r"""From a maximiser among real numbers to a point that can be evaluated, and has not been.
+
+A candidate is brought to the nearest values of its parameters. If that point is known, the best of
+its neighbours on the grid that are not takes its place: one step away in one parameter, or in
+another category; two steps if all of those are known, and so on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import torch
+from botorch.acquisition.acquisition import AcquisitionFunction
+from torch import Tensor
+
+from botorch_ubo.spaces import Space
+
+_MAX_VISITED = 10_000  # neighbours: a grid of which all of those are known is as good as exhausted
+
+
+@dataclass(frozen=True)
+class Lattice:
+    r"""The values that parameters can have, and the points that are not to come up again.
+
+    Args:
+        space: The parameters.
+        taken: Points that are known, in coordinates of the space; empty where a repetition is
+            worth something, as under noise.
+    """
+
+    space: Space
+    taken: frozenset[tuple[float, ...]] = frozenset()
+
+    def taking(self, X: Tensor) -> Lattice:
+        """The same with the rows of ``X`` (``n x d``) taken too."""
+        rows = {self.space.snap(row) for row in X.tolist()}
+        return replace(self, taken=self.taken | rows)
+
+    def settle(self, acq_function: AcquisitionFunction, X: Tensor) -> Tensor:
+        r"""The point to evaluate in place of a candidate.
+
+        Args:
+            acq_function: What the candidate maximises.
+            X: The ``1 x d`` candidate.
+
+        Returns:
+            A ``1 x d`` point of the space that is not taken, if there is one in reach.
+        """
+        point = self.space.snap(X[0].tolist())
+        if point not in self.taken:
+            return _row(point, X)
+        fresh = self._nearest_fresh(point)
+        if not fresh:
+            return _row(point, X)
+        rows = torch.cat([_row(other, X) for other in fresh])
+        with torch.no_grad():
+            values = acq_function(rows.unsqueeze(-2)).nan_to_num(nan=-torch.inf)
+        return rows[values.argmax()].unsqueeze(0)
+
+    def _nearest_fresh(self, point: tuple[float, ...]) -> list[tuple[float, ...]]:
+        """All points that are not taken, the fewest steps away."""
+        seen, ring = {point}, [point]
+        while ring and len(seen) < _MAX_VISITED:
+            beside = dict.fromkeys(other for p in ring for other in self.space.beside(p))
+            ring = [other for other in beside if other not in seen]
+            seen.update(ring)
+            fresh = [other for other in ring if other not in self.taken]
+            if fresh:
+                return fresh
+        return []
+
+    def settle_all(self, acq_function: AcquisitionFunction, X: Tensor) -> Tensor:
+        """The same for ``q x d`` candidates, no two of which become one point."""
+        lattice, rows = self, []
+        for candidate in X.split(1):
+            rows.append(lattice.settle(acq_function, candidate))
+            lattice = lattice.taking(rows[-1])
+        return torch.cat(rows)
+
+
+def _row(point: tuple[float, ...], like: Tensor) -> Tensor:
+    return torch.tensor([point], dtype=torch.double).to(like)

@@ -1,0 +1,172 @@
+r"""Maximise an acquisition function in a box that is mostly plateau.
+
+BoTorch's ``optimize_acqf`` (:mod:`botorch_ubo.acquisition.search.climbing`) goes from the best of
+the starts around the data (:mod:`botorch_ubo.acquisition.search.starts`). As many samples and
+restarts as in a stock call cost the same; fewer restarts do, since they are well apart. All random
+choices are of private generators.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import torch
+from botorch.acquisition.acquisition import AcquisitionFunction
+from botorch.exceptions.errors import InputDataError
+from botorch.utils.sampling import draw_sobol_samples
+from torch import Tensor
+
+from botorch_ubo.acquisition.search.categories import alternate, open_categories
+from botorch_ubo.acquisition.search.climbing import climb
+from botorch_ubo.acquisition.search.in_space import check_pending
+from botorch_ubo.acquisition.search.lattice import Lattice
+from botorch_ubo.acquisition.search.rescaled import RescaledAcquisition
+from botorch_ubo.acquisition.search.settings import Options, SearchSettings
+from botorch_ubo.acquisition.search.starts import Neighborhood, StartsAroundData
+from botorch_ubo.boxes import clip, hull
+from botorch_ubo.models.quick import has_quick_search
+
+_MAX_SEARCHED = 5  # boxes of a union that are worth a local search
+
+
+def maximize_acquisition(
+    acq_function: AcquisitionFunction,
+    boxes: Tensor,
+    neighborhood: Neighborhood,
+    q: int = 1,
+    seed: int = 0,
+    settings: SearchSettings | None = None,
+    lattice: Lattice | None = None,
+) -> tuple[Tensor, Tensor]:
+    r"""Maximise an acquisition function over a box or a union of boxes.
+
+    Args:
+        acq_function: The acquisition function. For ``q > 1`` it must support ``X_pending``;
+            points are then chosen one after another, as with ``sequential=True``.
+        boxes: A ``2 x d`` or ``b x 2 x d`` tensor in raw units, in the model's dtype.
+        neighborhood: The data and their reach.
+        q: The number of candidates.
+        seed: Seed of the starts; the global random state is left alone.
+        settings: Numbers of restarts and samples, and options of ``optimize_acqf``.
+        lattice: Where candidates are to be points that can be evaluated, and have not been.
+
+    Returns:
+        A ``q x d`` tensor of candidates and a ``q``-dim tensor of their acquisition values.
+    """
+    settings = settings or SearchSettings()
+    boxes = boxes if boxes.dim() == 3 else boxes.unsqueeze(0)
+    if boxes.shape[-2:] != (2, neighborhood.X.shape[-1]):
+        raise InputDataError(
+            f"Expected boxes of shape 2 x {neighborhood.X.shape[-1]} or b x 2 x "
+            f"{neighborhood.X.shape[-1]}; got {tuple(boxes.shape)}."
+        )
+    boxes = open_categories(boxes, neighborhood.categories)
+    if q == 1:
+        X, value = _maximize_one(acq_function, boxes, neighborhood, seed, settings)
+        if lattice is None:
+            return X, value.reshape(1)
+        X = _settle(acq_function, X, boxes, lattice, neighborhood, settings)
+        with torch.no_grad():
+            return X, acq_function(X.unsqueeze(-2)).reshape(1)
+    check_pending(acq_function, q)
+    base_pending = acq_function.X_pending
+    chosen, values = [], []
+    try:
+        for i in range(q):
+            X, value = _maximize_one(acq_function, boxes, neighborhood, seed + i, settings)
+            if lattice is not None:
+                X = _settle(acq_function, X, boxes, lattice, neighborhood, settings)
+                lattice = lattice.taking(X)
+            chosen.append(X)
+            values.append(value.reshape(1))
+            pending = chosen if base_pending is None else [base_pending, *chosen]
+            acq_function.set_X_pending(torch.cat(pending))
+    finally:
+        acq_function.set_X_pending(base_pending)
+    return torch.cat(chosen), torch.cat(values)
+
+
+def _maximize_one(
+    acq_function: AcquisitionFunction,
+    boxes: Tensor,
+    neighborhood: Neighborhood,
+    seed: int,
+    settings: SearchSettings,
+) -> tuple[Tensor, Tensor]:
+    """The best ``1 x d`` candidate over all boxes, with its value."""
+    best: tuple[Tensor, Tensor] | None = None
+    share = settings
+    if len(boxes) > 1:  # a union of boxes, however many, costs about two searches
+        boxes = _most_promising(acq_function, boxes, seed, settings.raw_samples)
+        share = replace(
+            settings,
+            num_restarts=max(2, 2 * settings.num_restarts // len(boxes)),
+            raw_samples=max(32, settings.raw_samples // len(boxes)),
+        )
+    for i, box in enumerate(boxes):
+        draw = StartsAroundData(neighborhood, seed + 7919 * i)
+        starts = draw(acq_function, box, 1, share.num_restarts, share.raw_samples)
+        again = partial(
+            _climb, acq_function, box, neighborhood=neighborhood, options=share.options
+        )
+        X, value = again(starts)
+        X, value = alternate(acq_function, X, value, neighborhood.categories, again)
+        if best is None or value > best[1]:
+            best = X, value
+    assert best is not None
+    return best
+
+
+def _settle(
+    acq_function: AcquisitionFunction,
+    X: Tensor,
+    boxes: Tensor,
+    lattice: Lattice,
+    neighborhood: Neighborhood,
+    settings: SearchSettings,
+) -> Tensor:
+    """The ``1 x d`` point to evaluate in place of a candidate."""
+    grid = list(lattice.space.grid)
+    if 0 < len(grid) < X.shape[-1]:
+        # What is not on a grid makes the best of what rounding has left.
+        snapped = X.clone()
+        snapped[:, grid] = X.new_tensor([lattice.space.snap(X[0].tolist())])[:, grid]
+        whole = hull(*boxes)
+        whole[:, grid] = snapped[:, grid]
+        start = clip(snapped, whole).unsqueeze(0)
+        X, _ = _climb(acq_function, whole, start, neighborhood, settings.options)
+    return lattice.settle(acq_function, X)
+
+
+def _climb(
+    acq_function: AcquisitionFunction,
+    box: Tensor,
+    starts: Tensor,
+    neighborhood: Neighborhood,
+    options: Options | None,
+) -> tuple[Tensor, Tensor]:
+    """The best ``1 x d`` point that is reached from ``r x 1 x d`` starts, with its value."""
+    if len(neighborhood.categories) == starts.shape[-1]:  # there is no slope to climb
+        with torch.no_grad():
+            values = acq_function(starts).nan_to_num(nan=-torch.inf)
+        return starts[values.argmax()], values.max()
+    if options is None and has_quick_search(acq_function):  # which has units of its own
+        X, value = climb(acq_function, box, starts)
+        return clip(X, box), value
+    scaled = RescaledAcquisition(acq_function, box, neighborhood)
+    X, value = climb(scaled, scaled.from_raw(box), scaled.from_raw(starts), options)
+    return clip(scaled.to_raw(X), box), value
+
+
+def _most_promising(
+    acq_function: AcquisitionFunction, boxes: Tensor, seed: int, raw_samples: int
+) -> Tensor:
+    """The few boxes of a union in which samples found the best values."""
+    if len(boxes) <= _MAX_SEARCHED:
+        return boxes
+    count = max(4, raw_samples // len(boxes))
+    samples = torch.stack([draw_sobol_samples(box, count, 1, seed=seed) for box in boxes])
+    with torch.no_grad():
+        values = acq_function(samples.flatten(0, 1)).reshape(len(boxes), count)
+    return boxes[values.amax(dim=-1).topk(_MAX_SEARCHED).indices]

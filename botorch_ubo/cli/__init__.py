@@ -1,0 +1,1 @@
+"""Commands for a shell: ``python -m botorch_ubo COMMAND``."""

@@ -1,0 +1,28 @@
+"""The fast path: a squared exponential GP, its fit, its LogEI and the search of it, in numpy.
+
+What is outside this folder sees a ``SingleTaskGP`` and an ``AcquisitionFunction``. Where the
+formulas of the path do not hold, BoTorch's own way is taken.
+"""
+
+from botorch_ubo.models.quick.factored import Array, minus_half_squares
+from botorch_ubo.models.quick.fit import EXACT_NOISE, MIN_NOISE, fit_quick_gp
+from botorch_ubo.models.quick.gp import PointPosterior, QuickGP
+from botorch_ubo.models.quick.log_ei import QuickLogExpectedImprovement
+from botorch_ubo.models.quick.search import gen_candidates_quick, has_quick_search
+from botorch_ubo.models.quick.written_out import ClosedForm, ValuesAndGradients, closed_form
+
+__all__ = [
+    "EXACT_NOISE",
+    "MIN_NOISE",
+    "Array",
+    "ClosedForm",
+    "PointPosterior",
+    "QuickGP",
+    "QuickLogExpectedImprovement",
+    "ValuesAndGradients",
+    "closed_form",
+    "fit_quick_gp",
+    "gen_candidates_quick",
+    "has_quick_search",
+    "minus_half_squares",
+]

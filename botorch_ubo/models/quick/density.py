@@ -1,0 +1,206 @@
+r"""The posterior density of the hyper-parameters of a squared exponential GP, with gradient.
+
+The logarithm of the posterior density of length-scales, output scale and noise is, up to a
+constant,
+
+``-1/2 (y - c)' C^{-1} (y - c) - 1/2 log det C + log p(l) + log p(s) + log p(noise)``,
+``C = s R(l) + noise I``,
+
+with ``c = 1' C^{-1} y / 1' C^{-1} 1``, its maximiser, put in for the mean. In logarithms of the
+parameters the gradient is ``1/2 tr((a a' - C^{-1}) dC)`` with ``a = C^{-1} (y - c)`` (Rasmussen and
+Williams 2006, equation 5.9). It is computed on the CPU, where L-BFGS-B runs, by numpy: with tens
+of observations a tensor operation costs more than the arithmetic in it.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import torch
+from gpytorch.constraints import Interval
+from gpytorch.kernels import ScaleKernel
+from gpytorch.likelihoods import FixedNoiseGaussianLikelihood, GaussianLikelihood
+from gpytorch.means import ConstantMean
+from gpytorch.priors import LogNormalPrior
+from numpy.typing import NDArray
+from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
+
+from botorch_ubo.models.quick.factored import to_array
+from botorch_ubo.models.quick.gp import QuickGP
+
+Vector = NDArray[np.float64]
+
+NOT_POSITIVE_DEFINITE = 1e10
+"""What the density answers for hyper-parameters without a Cholesky factor."""
+_WIDEST = (-9.0, 10.0)  # logarithms of a parameter without a constraint
+# At an end itself a raw parameter may be infinite, or by a rounding beyond what gpytorch accepts.
+_INSIDE = 1e-6
+_FAR = 1e100  # units, whose squares and their sums are still numbers
+
+
+class LogDensity:
+    """The negative logarithm of the posterior density of the hyper-parameters, with gradient.
+
+    Its argument holds the logarithms of ``d`` length-scales, of the output scale if the kernel has
+    one, and of the noise if it is to be inferred.
+    """
+
+    def __init__(self, model: QuickGP, noise: float | Vector | None) -> None:
+        r"""The negative logarithm of the density, with gradient.
+
+        Args:
+            model: A model in training mode that :func:`why_not_covered` has nothing against.
+            noise: Known noise variances, one or ``n``; ``None`` to infer one.
+        """
+        with torch.no_grad():
+            X = to_array(model.transform_inputs(model.train_inputs[0]))
+        # From the median: one datum far away does not take the digits of all others.
+        self.X = np.clip(X - np.median(X, axis=0), -_FAR, _FAR)
+        self.squares = self.X**2
+        self.y = to_array(model.train_targets)
+        self.noise = noise
+        self.rhs = np.stack([self.y, np.ones_like(self.y)], axis=-1)
+        kernel = model.covar_module
+        self.scaled = isinstance(kernel, ScaleKernel)
+        base = kernel.base_kernel if self.scaled else kernel
+        priors = [base.lengthscale_prior] * X.shape[-1]
+        constraints = [base.raw_lengthscale_constraint] * X.shape[-1]
+        if self.scaled:
+            priors.append(kernel.outputscale_prior)
+            constraints.append(kernel.raw_outputscale_constraint)
+        if noise is None:
+            priors.append(model.likelihood.noise_covar.noise_prior)
+            constraints.append(model.likelihood.noise_covar.raw_noise_constraint)
+        self.loc = np.array([float(prior.loc.flatten()[0]) for prior in priors])
+        self.scale = np.array([float(prior.scale.flatten()[0]) for prior in priors])
+        self.bounds = np.array([_log_bounds(constraint) for constraint in constraints])
+
+    @property
+    def modes(self) -> Vector:
+        """Logarithms of the modes of the priors."""
+        return self.loc - self.scale**2
+
+    def __call__(self, p: Vector) -> tuple[float, Vector]:
+        """Value and gradient at a vector of logarithms."""
+        with np.errstate(all="ignore"):  # whatever the caller has numpy do about underflow
+            return self._value_and_gradient(p)
+
+    def _value_and_gradient(self, p: Vector) -> tuple[float, Vector]:
+        d = self.X.shape[-1]
+        K = self._kernel(p)
+        factor, a, c = self._solve(K, p)
+        if factor is None:
+            return NOT_POSITIVE_DEFINITE, np.zeros_like(p)
+        fit = -0.5 * (self.y - c) @ a - np.log(factor.diagonal()).sum()
+        inverse, _ = dpotri(factor, lower=1)  # its lower triangle, the upper one being empty
+        inverse += inverse.T
+        np.fill_diagonal(inverse, 0.5 * inverse.diagonal())
+        G = np.outer(a, a) - inverse
+        weighted = G * K
+        total = weighted.sum()
+        np.fill_diagonal(weighted, 0.0)  # no distance to itself, however far away
+        rows = weighted.sum(axis=-1)
+        gradient = np.empty_like(p)
+        # dK_ij / dlog(l_k) = K_ij (x_ik - x_jk)^2 / l_k^2, summed over i and j without storing it
+        gradient[:d] = np.exp(-2 * p[:d]) * (
+            rows @ self.squares - (self.X * (weighted @ self.X)).sum(axis=0)
+        )
+        if self.scaled:
+            gradient[d] = 0.5 * total
+        if self.noise is None:
+            gradient[-1] = 0.5 * np.exp(p[-1]) * G.trace()
+        deviation = (p - self.loc) / self.scale
+        prior = -(p + 0.5 * deviation**2).sum()
+        return float(-fit - prior), 1 + deviation / self.scale - gradient
+
+    def roughness(self, p: Vector) -> float:
+        """The root of the summed squares of inverse length-scales."""
+        return float(np.linalg.norm(np.exp(-p[: self.X.shape[-1]])))
+
+    def mean(self, p: Vector) -> float:
+        """The prior mean that goes with the other parameters."""
+        with np.errstate(all="ignore"):
+            return self._solve(self._kernel(p), p)[2]
+
+    def _kernel(self, p: Vector) -> Vector:
+        """The ``n x n`` prior covariance."""
+        d = self.X.shape[-1]
+        scaled = self.X * np.exp(-p[:d])
+        half_norms = 0.5 * (scaled**2).sum(axis=-1)
+        exponent = scaled @ scaled.T
+        exponent -= half_norms
+        exponent -= half_norms[:, None]
+        np.minimum(exponent, 0.0, out=exponent)  # rounding far from the centre
+        np.fill_diagonal(exponent, 0.0)
+        if self.scaled:
+            exponent += p[d]
+        return np.exp(exponent)
+
+    def _solve(self, K: Vector, p: Vector) -> tuple[Vector | None, Vector, float]:
+        """Cholesky factor of ``C`` (``None`` if there is none), ``a`` and ``c``."""
+        C = K.copy()
+        np.fill_diagonal(C, C.diagonal() + (np.exp(p[-1]) if self.noise is None else self.noise))
+        factor, info = dpotrf(C, lower=1)
+        if info:
+            return None, self.y, 0.0
+        solved, _ = dpotrs(factor, self.rhs, lower=1)
+        c = solved[:, 0].sum() / solved[:, 1].sum()
+        return factor, solved[:, 0] - c * solved[:, 1], float(c)
+
+
+def why_not_covered(model: QuickGP) -> str | None:
+    r"""What keeps a model from being fitted by this density.
+
+    Args:
+        model: The model.
+
+    Returns:
+        ``None`` if its posterior density is the one above, else what is different about it.
+    """
+    if not model.has_shortcut():
+        return "its kernel, mean or transforms are not those of the shortcut"
+    kernel = model.covar_module
+    scaled = isinstance(kernel, ScaleKernel)
+    base = kernel.base_kernel if scaled else kernel
+    if base.lengthscale.shape[-1] != model.train_inputs[0].shape[-1]:
+        return "it has one length-scale for several dimensions"
+    mean: Any = model.mean_module
+    if type(mean) is not ConstantMean or [*mean.named_priors(), *mean.named_constraints()]:
+        return "its mean is not a constant that is free to be chosen"
+    if type(model.likelihood) not in (GaussianLikelihood, FixedNoiseGaussianLikelihood):
+        return f"its likelihood is a {type(model.likelihood).__name__}"
+    if any(p.requires_grad for p in _parameters_of_inputs(model)):
+        return "its input transform has parameters to be learned"
+    priors = [getattr(base, "lengthscale_prior", None)]
+    if scaled:
+        priors.append(getattr(kernel, "outputscale_prior", None))
+    if type(model.likelihood) is GaussianLikelihood:
+        priors.append(getattr(model.likelihood.noise_covar, "noise_prior", None))
+    elif [*model.likelihood.parameters()]:
+        return "its likelihood has parameters to be learned beside given variances"
+    known: Any = model
+    if len([*known.named_priors()]) > len(priors) or not all(map(_is_log_normal, priors)):
+        return "not every prior is log-normal, one for all dimensions"
+    return None
+
+
+def _is_log_normal(prior: Any) -> bool:
+    return type(prior) is LogNormalPrior and prior.loc.numel() == prior.scale.numel() == 1
+
+
+def _parameters_of_inputs(model: QuickGP) -> list[torch.nn.Parameter]:
+    transform = getattr(model, "input_transform", None)
+    return [] if transform is None else list(transform.parameters())
+
+
+def _log_bounds(constraint: Interval | None) -> tuple[float, float]:
+    """Logarithms of what a constraint allows, short of its ends."""
+    if constraint is None:
+        return _WIDEST
+    lower, upper = float(constraint.lower_bound), float(constraint.upper_bound)
+    low = math.log(lower) if lower > 0 else _WIDEST[0]
+    high = min(math.log(upper), _WIDEST[1]) if upper > 0 else _WIDEST[1]
+    inside = min(_INSIDE, (high - low) / 4)
+    return low + inside, high - inside

@@ -1,0 +1,162 @@
+r"""A fitted squared exponential GP, reduced to what its posterior at a point is computed from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+from botorch.models import SingleTaskGP
+from botorch.models.transforms.input import AffineInputTransform
+from gpytorch.kernels import ScaleKernel
+from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+from torch import Tensor
+
+from botorch_ubo.models.gram import Gram
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class FactoredPosterior:
+    """What does not depend on the test point. Points are in length-scales from ``origin``."""
+
+    gram: Gram
+    affine: bool
+    """Whether ``origin`` and ``slope`` include the input transform, if there is one."""
+    origin: Tensor
+    """``d``-dim: the centre of the data."""
+    slope: Tensor
+    """``1 x d``: length-scales per unit."""
+    X: Tensor
+    """``n x d`` training inputs."""
+    half_norms: Tensor
+    """``n``-dim: half the squared norms of ``X``."""
+    variance: Tensor
+    """``k(x, x)``, a scalar."""
+    prior_mean: Tensor
+    Y_mean: Tensor
+    Y_scale: Tensor
+
+    @classmethod
+    def of(cls, model: SingleTaskGP) -> FactoredPosterior:
+        """Reduce a model in evaluation mode; see ``QuickGP.has_shortcut`` for which."""
+        with torch.no_grad():
+            gram = Gram.of(model)
+            kernel = model.covar_module
+            scaled = isinstance(kernel, ScaleKernel)
+            lengthscale = (kernel.base_kernel if scaled else kernel).lengthscale.detach()
+            X = model.train_inputs[0]
+            center = X.mean(dim=0)
+            relative = (X - center) / lengthscale
+            outcome = getattr(model, "outcome_transform", None)
+            transform: Any = getattr(model, "input_transform", None)
+            # One affine map of all dimensions is not worth a call of its own for every batch.
+            affine = transform is None or (
+                isinstance(transform, AffineInputTransform)
+                and not hasattr(transform, "indices")
+                and transform.transform_on_eval
+                and not transform.reverse
+            )
+            if affine and transform is not None:
+                # A transform takes on the precision of what it was last given.
+                coefficient, offset = transform.coefficient.to(X), transform.offset.to(X)
+                center = coefficient[0] * center + offset[0]
+                lengthscale = coefficient * lengthscale
+            one = X.new_ones(())
+            return cls(
+                gram=gram,
+                affine=affine,
+                origin=center,
+                slope=lengthscale.reciprocal(),
+                X=relative,
+                half_norms=0.5 * relative.square().sum(dim=-1),
+                variance=kernel.outputscale.detach() if scaled else one,
+                prior_mean=gram.prior_mean[0],
+                Y_mean=one - one if outcome is None else outcome.means.reshape(()),
+                Y_scale=one if outcome is None else outcome.stdvs.reshape(()),
+            )
+
+    def mean_and_variance(self, X: Tensor) -> tuple[Tensor, Tensor]:
+        r"""The posterior in standardised units.
+
+        Args:
+            X: ``b x d`` points, raw ones if ``affine``, else transformed.
+
+        Returns:
+            ``b`` means and ``b`` variances, which are not clamped.
+        """
+        points = (X - self.origin) * self.slope
+        # -|a - b|^2 / 2 = a.b - |a|^2 / 2 - |b|^2 / 2
+        exponent = torch.addmm(-self.half_norms, points, self.X.mT)
+        exponent = exponent - 0.5 * points.square().sum(dim=-1, keepdim=True)
+        covariance = self.variance * exponent.clamp_max(0.0).exp()
+        half = torch.linalg.solve_triangular(self.gram.cholesky, covariance.mT, upper=False)
+        mean = self.prior_mean + (covariance @ self.gram.z.unsqueeze(-1)).squeeze(-1)
+        return mean, self.variance - half.square().sum(dim=-2)
+
+    @cached_property
+    def arrays(self) -> FactoredArrays:
+        """The same in numpy."""
+        cholesky = to_array(self.gram.cholesky)
+        return FactoredArrays(
+            X=to_array(self.X),
+            half_norms=to_array(self.half_norms),
+            variance=float(self.variance),
+            inverse=solve_triangular(cholesky, np.eye(len(cholesky)), lower=True),
+            z=to_array(self.gram.z),
+        )
+
+
+@dataclass(frozen=True)
+class FactoredArrays:
+    """The parts of a factored posterior that a formula in numpy needs."""
+
+    X: Array
+    """``n x d`` training inputs."""
+    half_norms: Array
+    """``n``-dim: half the squared norms of ``X``."""
+    variance: float
+    """Of the prior."""
+    inverse: Array
+    """``n x n``: the inverse of the Cholesky factor."""
+    z: Array
+    """``n``-dim."""
+
+    def covariance(self, points: Array) -> Array:
+        """Prior covariances of ``b x d`` points with the data, ``b x n``."""
+        return self.variance * np.exp(minus_half_squares(points, self.X, self.half_norms))
+
+    def half_solve(self, rows: Array) -> Array:
+        """Rows ``k L^{-T}``, whose squares sum to ``k C^{-1} k'``."""
+        return rows @ self.inverse.T
+
+    def half_solve_back(self, rows: Array) -> Array:
+        """Rows ``h L^{-1}``; of half solved ones, ``k C^{-1}``."""
+        return rows @ self.inverse
+
+    def solve(self, rows: Array) -> Array:
+        """Rows ``k C^{-1}``."""
+        return self.half_solve_back(self.half_solve(rows))
+
+
+def half_norms(X: Array) -> Array:
+    """Half the squared norms of rows."""
+    return 0.5 * np.einsum("ij,ij->i", X, X)
+
+
+def minus_half_squares(A: Array, B: Array, half_norms_of_B: Array | None = None) -> Array:
+    """``-|a - b|^2 / 2`` of all pairs of rows, as ``a.b - |a|^2 / 2 - |b|^2 / 2``."""
+    exponent = A @ B.T
+    exponent -= half_norms(B) if half_norms_of_B is None else half_norms_of_B
+    exponent -= half_norms(A)[:, None]
+    return np.minimum(exponent, 0.0, out=exponent)
+
+
+def to_array(tensor: Tensor) -> Array:
+    """A tensor as doubles in numpy."""
+    array: Array = tensor.detach().to("cpu", torch.double).numpy()
+    return array

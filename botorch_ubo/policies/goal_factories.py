@@ -1,0 +1,141 @@
+r"""Acquisition functions for constraints, objectives by samples, and several objectives.
+
+All of them know pending points, so that one factory serves single candidates and batches. BoTorch's
+temperatures are made for outcomes of unit size; here they are in the outcomes' own units.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from botorch.acquisition.logei import (
+    TAU_MAX,
+    TAU_RELU,
+    qLogExpectedImprovement,
+    qLogNoisyExpectedImprovement,
+)
+from botorch.acquisition.multi_objective.logei import qLogNoisyExpectedHypervolumeImprovement
+from botorch.acquisition.multi_objective.parego import qLogNParEGO
+from botorch.exceptions.errors import UnsupportedError
+from botorch.sampling.base import MCSampler
+from botorch.sampling.get_sampler import get_sampler
+from botorch.utils.sampling import sample_simplex
+from torch import Tensor
+
+from botorch_ubo.policies.context import Context
+from botorch_ubo.policies.goal import Constraint
+from botorch_ubo.policies.goal_view import GoalView
+
+_NUM_SAMPLES = 128
+_ETA = 1e-3  # BoTorch's temperature of a constraint, in units of the constraint
+_MAX_HYPERVOLUME_OBJECTIVES = 4
+"""Beyond so many objectives the boxes under a front are too many; weights are drawn instead."""
+
+
+def constrained_q_log_nei(context: Context) -> qLogNoisyExpectedImprovement:
+    """Log noisy expected improvement over the evaluated points, under constraints if any."""
+    view = goal_view(context)
+    return qLogNoisyExpectedImprovement(
+        view.model,
+        view.baseline,
+        sampler=_sampler(context),
+        objective=view.goal.as_objective(),
+        constraints=_constraints(view),
+        eta=_eta(view),
+        tau_relu=TAU_RELU * view.spread,
+        tau_max=TAU_MAX * view.spread,
+        prune_baseline=False,
+    )
+
+
+def constrained_q_log_ei(context: Context) -> qLogExpectedImprovement:
+    """Log expected improvement over the best posterior mean of what is probably feasible.
+
+    It costs less than :func:`constrained_q_log_nei`, and is the same where observations are exact.
+    While nothing is probably feasible, the value to improve on is below all that was seen, so that
+    the chance of being feasible decides.
+    """
+    view = goal_view(context)
+    values = view.objectives[:, 0]
+    best = values[view.feasible].max() if view.feasible.any() else values.min() - view.spread
+    return qLogExpectedImprovement(
+        view.model,
+        best.to(view.like),
+        sampler=_sampler(context),
+        objective=view.goal.as_objective(),
+        constraints=_constraints(view),
+        eta=_eta(view),
+        tau_relu=TAU_RELU * view.spread,
+        tau_max=TAU_MAX * view.spread,
+    )
+
+
+def q_log_nehvi(context: Context) -> qLogNoisyExpectedHypervolumeImprovement:
+    """Log noisy expected hypervolume improvement beyond the reference point of this step.
+
+    Objectives are counted from the reference point in standard deviations of the observed ones.
+    """
+    view = goal_view(context)
+    reference, units = view.reference_point.to(view.like), view.objective_units.to(view.like)
+    return qLogNoisyExpectedHypervolumeImprovement(
+        view.model,
+        torch.zeros_like(reference),
+        view.baseline,
+        sampler=_sampler(context),
+        objective=view.goal.as_objectives(reference, units),
+        constraints=_constraints(view),
+        eta=_eta(view),
+        prune_baseline=False,
+    )
+
+
+def q_log_nparego(context: Context) -> qLogNParEGO:
+    """Log noisy expected improvement of the objectives under weights drawn for this step."""
+    view = goal_view(context)
+    units = view.objective_units.to(view.like)
+    return qLogNParEGO(
+        view.model,
+        view.baseline,
+        scalarization_weights=sample_simplex(len(units), seed=context.seed).squeeze(0).to(units),
+        sampler=_sampler(context),
+        objective=view.goal.as_objectives(torch.zeros_like(units), units),
+        constraints=_constraints(view),
+        eta=_eta(view),
+        prune_baseline=False,
+    )
+
+
+def hypervolume_or_parego(
+    context: Context,
+) -> qLogNoisyExpectedHypervolumeImprovement | qLogNParEGO:
+    """:func:`q_log_nehvi`, or :func:`q_log_nparego` for more than four objectives."""
+    few = len(goal_view(context).objective_units) <= _MAX_HYPERVOLUME_OBJECTIVES
+    return q_log_nehvi(context) if few else q_log_nparego(context)
+
+
+def goal_view(context: Context) -> GoalView:
+    """The view of a context that has constraints, an objective by samples, or several."""
+    if not isinstance(context.view, GoalView):
+        raise UnsupportedError(
+            "Expected `objective` or `constraints` for this acquisition function; got one plain "
+            "objective. Use `botorch_ubo.policies.factories.log_ei` or `q_log_ei` for that."
+        )
+    return context.view
+
+
+def _constraints(view: GoalView) -> list[Constraint] | None:
+    return list(view.goal.constraints) or None
+
+
+def _sampler(context: Context) -> MCSampler:
+    """BoTorch's own choice, which would take its seed from the process-wide generator."""
+    with torch.no_grad():
+        posterior: Any = context.model.posterior(context.view.X_raw[:1])
+    return get_sampler(posterior, torch.Size([_NUM_SAMPLES]), seed=context.seed)
+
+
+def _eta(view: GoalView) -> float | Tensor:
+    if not view.goal.constraints:
+        return _ETA
+    return _ETA * view.constraint_units.to(view.like)

@@ -1,0 +1,327 @@
+r"""A fitted model as a policy sees it: data, posterior at the data, lengths; nothing of the run.
+
+Values are in the model's own, standardised units (raw ones if it does not standardise), and
+:attr:`ModelView.model` is the model in those; :attr:`ModelView.given` is the user's.
+
+Everything is computed at most once, and only if asked for. What the theorem needs
+(:attr:`ModelView.summary`) is refused for models that it does not cover; all else is there for any
+GP with training data.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import torch
+from botorch.acquisition.objective import PosteriorTransform
+from botorch.exceptions.errors import UnsupportedError
+from botorch.models.model import Model
+from gpytorch.kernels import Kernel
+from torch import Tensor
+
+from botorch_ubo.acquisition.search import Neighborhood
+from botorch_ubo.models.gram import in_double
+from botorch_ubo.models.outcome_units import is_flat
+from botorch_ubo.models.own_units import in_own_units
+from botorch_ubo.models.sight import in_sight
+from botorch_ubo.models.space import box_to_model_space, stretch, to_model_space
+from botorch_ubo.models.structure import (
+    input_columns,
+    model_kernel,
+    objective_noise,
+    objective_scale,
+    spread,
+    sub_models,
+)
+from botorch_ubo.models.training_data import (
+    check_fitted,
+    check_one_objective,
+    observed_objective,
+    tensor_like,
+    training_inputs,
+)
+from botorch_ubo.posterior import PosteriorSummary, summarize_posterior
+from botorch_ubo.posterior.kernel_reach import (
+    LOG_UNIT_CORRELATION,
+    kernel_reach,
+    kernel_variance,
+)
+from botorch_ubo.posterior.kernel_roughness import derivative_variance
+
+_LOG_NEGLIGIBLE = math.log(1e-3)  # correlation below which a datum tells next to nothing
+
+
+class ModelView:
+    """A fitted model, its data in the model's space and its values such that large is good."""
+
+    def __init__(
+        self,
+        model: Model,
+        initial_bounds: Tensor,
+        maximize: bool = True,
+        posterior_transform: PosteriorTransform | None = None,
+        categories: tuple[tuple[int, int], ...] = (),
+        X_baseline: Tensor | None = None,
+    ) -> None:
+        r"""A fitted model as a policy sees it.
+
+        Args:
+            model: A fitted GP in evaluation mode.
+            initial_bounds: The first ``2 x d`` box, in raw units.
+            maximize: Whether large outcomes are good.
+            posterior_transform: What makes one objective of several outputs.
+            categories: Column and number of values of each categorical parameter.
+            X_baseline: ``n x d`` evaluated points, for a model that does not keep them.
+        """
+        self.categories = categories
+        self.given: Any = check_fitted(model, X_baseline)
+        self.X_baseline = X_baseline
+        self.model: Any
+        self.model, self.posterior_transform, self.units = in_own_units(model, posterior_transform)
+        self.initial_bounds = initial_bounds
+        self.maximize = maximize
+
+    @property
+    def objective(self) -> tuple[PosteriorTransform | None, bool]:
+        """Posterior transform and sign: the last arguments of an analytic acquisition function."""
+        return self.posterior_transform, self.maximize
+
+    def check(self) -> None:
+        """Refuse a model of other outputs than the goal is about."""
+        check_one_objective(self.model, self.posterior_transform)
+
+    @property
+    def is_multi(self) -> bool:
+        """Whether several objectives are sought."""
+        return False
+
+    @cached_property
+    def like(self) -> Tensor:
+        """An empty tensor of the model's dtype and device."""
+        return tensor_like(self.model)
+
+    @cached_property
+    def X_raw(self) -> Tensor:
+        """``n x d`` evaluated points in raw units, in the model's dtype."""
+        return training_inputs(self.model, self.X_baseline)
+
+    @cached_property
+    def X(self) -> Tensor:
+        """``n x d`` training inputs in the model's space, in double on its device."""
+        return to_model_space(self.model, self.X_raw.double())
+
+    @cached_property
+    def observed(self) -> Tensor:
+        """``n`` observed values; large is good.
+
+        Posterior means, where the model does not keep an outcome of every point.
+        """
+        Y = observed_objective(self.model, self.posterior_transform, self.X_raw)
+        if Y is None:
+            return self.values.double()
+        return Y if self.maximize else -Y
+
+    @cached_property
+    def values(self) -> Tensor:
+        """``n`` posterior means at the data; large is good."""
+        with torch.no_grad():
+            posterior = self.model.posterior(
+                self.X_raw.unsqueeze(-2), posterior_transform=self.posterior_transform
+            )
+            # ``n x 1 x 1``, or ``n x S x 1 x 1`` of an ensemble, whose members are averaged.
+            mean = posterior.mean.reshape(len(self.X_raw), -1).mean(dim=-1)
+        return mean if self.maximize else -mean
+
+    @property
+    def incumbent(self) -> int:
+        """Index of the evaluated point with the best posterior mean; the luckiest is another."""
+        return int(self.values.where(self.in_sight, -torch.inf).argmax())
+
+    @property
+    def incumbents(self) -> Tensor:
+        """Indices of all points that may lead; of one objective, the incumbent."""
+        return torch.tensor([self.incumbent], device=self.X_raw.device)
+
+    @property
+    def leading(self) -> Tensor:
+        """``n`` booleans: which points the box may follow."""
+        return torch.ones(len(self.X_raw), dtype=torch.bool, device=self.X_raw.device)
+
+    def last_improvement(self, notable: float) -> int:
+        """Index of the point that first was about as good as the best, to a notable amount."""
+        values = self.values
+        return int((values >= values.max() - notable).nonzero()[0])
+
+    def as_good_as_best(self, notable: float) -> Tensor:
+        """``n`` booleans: which points are as good as the incumbent, to a notable amount."""
+        best = self.values[self.incumbent]
+        return (self.values >= best - notable) & self.in_sight
+
+    @property
+    def scores(self) -> Tensor:
+        """``n`` observed values in standard deviations: a new record is a success."""
+        return self.observed / self.spread
+
+    def explain(self) -> Mapping[str, Any]:
+        """What a record should say of the goal, as JSON values."""
+        return {}
+
+    @property
+    def best_observed(self) -> int:
+        """Index of the best observation."""
+        return int(self.observed.where(self.in_sight, -torch.inf).argmax())
+
+    @cached_property
+    def in_sight(self) -> Tensor:
+        """``n``-dim mask of the data that are not out of sight of the others; see ``models.sight``.
+
+        Data that are decide nothing: they are no incumbent, and no box reaches for them.
+        """
+        return in_sight(self.X, box_to_model_space(self.model, self.initial_bounds.to(self.X)))
+
+    @cached_property
+    def flat(self) -> bool:
+        """Whether the observed values are equal up to rounding."""
+        return is_flat(self.units.location + self.units.scale * self.observed.reshape(-1, 1))
+
+    @cached_property
+    def spread(self) -> float:
+        """Standard deviation of the observed values; 1 if they are equal."""
+        return 1.0 if self.flat else spread(self.observed)
+
+    @cached_property
+    def range(self) -> float:
+        """Largest minus smallest observed value; 1 if they are equal."""
+        return 1.0 if self.flat else float(self.observed.max() - self.observed.min())
+
+    def to_raw_value(self, value: float) -> float:
+        """A value of the objective, of which the larger is the better, in the user's terms."""
+        return self.units.location + self.units.scale * (value if self.maximize else -value)
+
+    def to_raw_difference(self, difference: float) -> float:
+        """A difference of values in the user's unit."""
+        return self.units.scale * difference
+
+    @cached_property
+    def noise_std(self) -> float:
+        """Standard deviation of the objective's noise, averaged over the data."""
+        variance = objective_noise(self.model, self.posterior_transform)
+        if variance is not None:
+            return float(variance.sqrt().mean())
+        X, transform = self.X_raw.unsqueeze(-2), self.posterior_transform
+        with torch.no_grad():
+            with_noise, without = (
+                self.model.posterior(X, observation_noise=noise, posterior_transform=transform)
+                for noise in (True, False)
+            )
+            return float((with_noise.variance - without.variance).clamp_min(0).mean().sqrt())
+
+    @cached_property
+    def lengthscales(self) -> Tensor:
+        """``d``-dim: where the correlation is exp(-1/2), an RBF's length-scale.
+
+        A side of the first box along dimensions in which the kernel does not decay, as between
+        categories.
+        """
+        return self._half_widths(LOG_UNIT_CORRELATION, torch.amin)
+
+    @cached_property
+    def slopes(self) -> Tensor:
+        """``d``-dim standard deviations of the objective's partial derivatives (``s_j``).
+
+        Per unit of the model's space, the largest over the members of an ensemble.
+        Where they do not follow from the kernel, one spread of the values per length-scale.
+        """
+        scale = objective_scale(self.model, self.posterior_transform)
+        unknown = self.spread / self.lengthscales
+        if not self._kernels or scale is None:
+            return unknown
+        kernel, longer, d = (
+            self._kernels[0].kernel,
+            self._kernels[0].longer,
+            self._kernels[0].num_columns,
+        )
+        try:
+            with torch.no_grad():
+                variance = derivative_variance(kernel, self.X, d)  # batch_shape x d
+        except UnsupportedError:  # a kernel without a decay, by which its slope would be estimated
+            return unknown
+        shape = (*scale.shape, d)
+        variance = variance.reshape(shape) if kernel.batch_shape else variance.expand(shape)
+        total = (variance * scale.square().unsqueeze(-1)).sum(dim=1)  # S x d
+        return total.amax(dim=0).sqrt() * longer
+
+    @cached_property
+    def neighborhood(self) -> Neighborhood:
+        """The data, their length-scales and reach, to place the starts of a search by."""
+        reach = self._half_widths(_LOG_NEGLIGIBLE, torch.amax)
+        return Neighborhood(self.model, self.X, self.lengthscales, reach, self.categories)
+
+    @cached_property
+    def summary(self) -> PosteriorSummary:
+        """The posterior as the theorem sees it, of the objective to be maximised."""
+        return summarize_posterior(self.model, self.posterior_transform, self.maximize)
+
+    def require_theorem(self) -> PosteriorSummary:
+        """The summary, or an ``UnsupportedError`` that says why the theorem has none."""
+        return self.summary
+
+    @cached_property
+    def _kernels(self) -> tuple[_Kernel, ...]:
+        """The kernels of the model's outcomes that are known, each with its own units."""
+        found = []
+        for part in sub_models(self.model):
+            kernel = model_kernel(in_double(part))
+            longer = stretch(self.model, self.initial_bounds.to(self.X), part)
+            if kernel is None or longer is None:
+                continue
+            inputs = getattr(part, "train_inputs", None)
+            d = self.X.shape[-1] if inputs is None else inputs[0].shape[-1]
+            with torch.no_grad():
+                variance = kernel_variance(kernel, self.X, d)
+            found.append(_Kernel(kernel, variance.log(), longer, d, input_columns(part, d)))
+        return tuple(found)
+
+    def _half_widths(
+        self, log_correlation: float, over_members: Callable[[Tensor, int], Tensor]
+    ) -> Tensor:
+        """``d``-dim distances in the model's space at which the correlation falls to a level."""
+        box = box_to_model_space(self.model, self.initial_bounds.to(self.X))
+        # As if a side were the length-scale, where the kernel tells none.
+        without = math.sqrt(-2 * log_correlation) * (box[1] - box[0])
+        found = [
+            torch.where(half.isfinite() & (half > 0), half, without)
+            for kernel in self._kernels
+            if (half := kernel.half_widths(log_correlation, over_members)) is not None
+        ]
+        return over_members(torch.stack(found), 0) if found else without
+
+
+@dataclass(frozen=True)
+class _Kernel:
+    """A kernel in its own space, which may be longer than the model's and have more columns."""
+
+    kernel: Kernel
+    log_variance: Tensor
+    longer: Tensor
+    """``d``-dim: lengths in its space per one in the model's."""
+    num_columns: int
+    columns: Tensor
+    """Those of its columns that are inputs, not tasks."""
+
+    def half_widths(
+        self, log_correlation: float, over_members: Callable[[Tensor, int], Tensor]
+    ) -> Tensor | None:
+        """``d``-dim distances in the model's space; ``None`` if it was not seen to decay."""
+        level = self.log_variance + log_correlation
+        try:
+            with torch.no_grad():
+                reach = kernel_reach(self.kernel, level, self.num_columns)
+        except UnsupportedError:  # probing found no decay to go by
+            return None
+        reach = over_members(reach.reshape(-1, self.num_columns), 0)
+        return reach[self.columns.to(reach.device)] / self.longer

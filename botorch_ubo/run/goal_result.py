@@ -1,0 +1,145 @@
+"""What a run with constraints or several objectives found: the front, and how it came about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import torch
+from botorch.models.model import Model
+from botorch.utils.multi_objective import infer_reference_point, is_non_dominated
+from botorch.utils.multi_objective.hypervolume import Hypervolume
+from torch import Tensor
+
+from botorch_ubo.controller import ExpandingBounds
+from botorch_ubo.records import ExpansionRecord
+from botorch_ubo.run.goals import RunGoal
+from botorch_ubo.run.ledger import Ledger
+from botorch_ubo.run.named import with_params
+from botorch_ubo.run.trials import FAILED, Trial
+
+
+@dataclass(frozen=True, kw_only=True)
+class GoalResult:
+    """The outcome of a run with constraints or several objectives, finished or still going."""
+
+    front_X: Tensor
+    """``r x d``: the feasible points that no other feasible one beats; with one objective, the best
+    of them. Empty while none is feasible."""
+    front_Y: Tensor
+    """``r x m`` outcomes of these: objectives, then constraints, in the user's own sign."""
+    recommended_X: Tensor
+    """``r' x d``: the same by posterior means and probabilities, which under noise are to be
+    trusted; while no point is probably feasible, the one most likely to be."""
+    hypervolume: Tensor
+    """``n`` hypervolumes of the front after each evaluation, beyond ``reference_point``; with one
+    objective, the best feasible value so far (NaN before there is one)."""
+    reference_point: Tensor | None
+    """``k`` values, in the user's own sign, as BoTorch infers them from the last front."""
+    feasible: Tensor
+    """``n`` booleans: which evaluations met all constraints."""
+    X: Tensor
+    """``n x d`` completed evaluations, in the order in which they came in."""
+    Y: Tensor
+    """``n x m`` outcomes."""
+    goal: RunGoal
+    trials: tuple[Trial, ...]
+    """All trials, failed and pending ones included."""
+    expansions: tuple[ExpansionRecord, ...]
+    """Moves of the box with their reasons, and those that `on_expand` refused."""
+    initial_bounds: Tensor
+    bounds: Tensor
+    hard_limits: Tensor
+    box: ExpandingBounds = field(repr=False, compare=False)
+    stopped_because: str
+
+    def __str__(self) -> str:
+        """A few lines for a person."""
+        failed = sum(trial.status == FAILED for trial in self.trials)
+        moves = sum(record.moved for record in self.expansions)
+        after = f"after {len(self.Y)} evaluations"
+        after += f" and {failed} failure{'s' * (failed > 1)}" if failed else ""
+        return "\n".join(
+            [
+                f"{self._found()} {after}",
+                f"stopped because {self.stopped_because}; the box moved {moves} "
+                f"time{'s' * (moves != 1)}",
+            ]
+        )
+
+    def _found(self) -> str:
+        if not len(self.front_X):
+            return "no feasible point"
+        if self.goal.num_objectives > 1:
+            return f"a front of {len(self.front_X)} points, hypervolume {self.hypervolume[-1]:.6g},"
+        space = self.box.settings.space
+        point = self.front_X[0].tolist()
+        told = ", ".join(f"{x:.6g}" for x in point) if space is None else space.show(point)
+        return f"best feasible value {self.front_Y[0, 0]:.6g} at ({told})"
+
+
+def summarize_goal(
+    box: ExpandingBounds, model: Model, ledger: Ledger, goal: RunGoal, stopped_because: str
+) -> GoalResult:
+    r"""Put together the result of a run with constraints or several objectives.
+
+    Args:
+        box: The controller.
+        model: The model, fitted to the ledger's completed trials.
+        ledger: All trials.
+        goal: What was sought.
+        stopped_because: Why the run ended.
+
+    Returns:
+        The result.
+    """
+    X, Y, _ = ledger.data()
+    values, feasible = goal.objectives(Y), goal.feasible(Y)
+    front = _front(values, feasible)
+    reference = None
+    if goal.num_objectives > 1 and len(front):
+        reference = infer_reference_point(values[front])
+    view = box.context(model).view
+    signs = goal.objectives(torch.ones(goal.num_outcomes, dtype=torch.double))
+    return GoalResult(
+        front_X=X[front],
+        front_Y=Y[front],
+        recommended_X=view.X_raw[view.incumbents].cpu(),
+        hypervolume=_over_time(values, feasible, reference, signs),
+        reference_point=None if reference is None else reference * signs,
+        feasible=feasible,
+        X=X,
+        Y=Y,
+        goal=goal,
+        trials=with_params(box.settings.space, ledger.trials),
+        expansions=tuple(record for record in box.history if record.notable),
+        initial_bounds=box.initial_bounds,
+        bounds=box.bounds,
+        hard_limits=box.settings.hard_limits,
+        box=box,
+        stopped_because=stopped_because,
+    )
+
+
+def _front(values: Tensor, feasible: Tensor) -> Tensor:
+    """Indices of the feasible points that are not dominated, each value once."""
+    index = feasible.nonzero().squeeze(-1)
+    if values.shape[-1] == 1:
+        return index[values[index, 0].argmax()].reshape(1) if len(index) else index
+    return index[is_non_dominated(values[index])]
+
+
+def _over_time(
+    values: Tensor, feasible: Tensor, reference: Tensor | None, signs: Tensor
+) -> Tensor:
+    """``n`` hypervolumes, or best values in the user's own sign."""
+    if values.shape[-1] == 1:
+        best = torch.where(feasible, values[:, 0], -torch.inf).cummax(dim=0).values
+        return torch.where(best.isfinite(), best * signs[0], torch.nan)
+    if reference is None:
+        return torch.zeros(len(values), dtype=torch.double)
+    volume = Hypervolume(reference)
+    found = []
+    for n in range(1, len(values) + 1):
+        front = values[_front(values[:n], feasible[:n])]
+        found.append(volume.compute(front) if len(front) else 0.0)
+    return torch.tensor(found, dtype=torch.double)

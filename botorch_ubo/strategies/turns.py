@@ -1,0 +1,93 @@
+r"""The default: a local and a global step take turns.
+
+Every other candidate is sought in a trust region on the incumbent, which doubles with successes and
+halves with failures (:class:`~botorch_ubo.strategies.TrustRegionBox`): it follows valleys that a
+wide box loses sight of. The others are sought in a box around a centre. On either side of every
+dimension it reaches ``max(h_t, extent)`` from it, where
+
+* ``h_t`` is half the side of HuBO's box, ``side_0 (1 + sum_{j <= t} 1/j) / 2``: it tends to all of
+  space, as slowly as still leaves sub-linear regret [TranThe2020];
+* ``extent`` is how far the data lie from the centre. A centre at the edge of the data, the sign
+  that the optimum is further out, may go on as far again as it has come, so the data's extent
+  doubles with every success and a distance ``D`` takes about ``log2 D`` of them. With a centre in
+  the middle of the data it adds nothing;
+* as long as no evaluation has brought anything notable over the initial ones, ``h_t`` doubles with
+  every ``d`` of them, up to a box of eight sides: on a plateau there is nothing to be careful
+  about, and further out there is too much room to look into.
+
+The centre is, of all evaluated points that are as good as the best (to what noise and epsilon can
+tell), the one nearest to the first box. On a plateau of equal values, or in a tail that saturates,
+it stays near home; a path that leads on takes it along.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from botorch_ubo.boxes import hull
+from botorch_ubo.policies.context import Context
+from botorch_ubo.policies.progress import evaluations_without_improvement, notable_improvement
+from botorch_ubo.policies.strategy import Proposal, Strategy
+from botorch_ubo.strategies.hyperharmonic import hyperharmonic_factor
+from botorch_ubo.strategies.trust_region import TrustRegionBox
+
+_WIDEST_SEARCH = 8.0  # sides of the first box, while nothing notable is found
+
+
+@dataclass(frozen=True)
+class TurnsBox(Strategy):
+    """A box that grows, and a trust region in it, searched in turn."""
+
+    nested: ClassVar[bool] = False
+    rebuildable: ClassVar[bool] = True
+    takes_turns: ClassVar[bool] = True
+
+    local: TrustRegionBox = field(default_factory=TrustRegionBox)
+    """The region of every other candidate."""
+
+    def propose(self, context: Context) -> Proposal:
+        """The box of this step, and the region in it."""
+        region = self.local.around(context.X[context.incumbent], context)
+        first = context.first_box
+        center = home_among_equals(context)
+        extent = (context.X_leading - center).abs().amax(dim=0)
+        least = hyperharmonic_factor(context.t, -1.0) / 2 * (first[1] - first[0])
+        idle = evaluations_without_improvement(context)
+        searching = idle == context.t - 1  # nothing notable has been found at all
+        if searching:
+            widest = _WIDEST_SEARCH / 2 * (first[1] - first[0])
+            least = torch.maximum(least, torch.minimum(least * 2 ** (idle / context.d), widest))
+        reach = torch.maximum(least, extent)
+        box = torch.stack([center - reach, center + reach])
+        return Proposal(
+            bounds=hull(box, region.bounds),
+            boxes=torch.stack([region.bounds, box]),
+            details={
+                "why": _explain(least, extent, searching),
+                "center": center.tolist(),
+                "reach": reach.tolist(),
+                "hyperharmonic_half_widths": least.tolist(),
+                "extent_of_data": extent.tolist(),
+                "trust_region": region.details,
+            },
+        )
+
+
+def home_among_equals(context: Context) -> Tensor:
+    """Of the points that are as good as the best, the one nearest to the first box (``d``-dim)."""
+    first = context.first_box
+    home = (first[0] + first[1]) / 2
+    distance = ((context.X - home) / (first[1] - first[0])).norm(dim=-1)
+    equal = context.view.as_good_as_best(notable_improvement(context))
+    return context.X[int(torch.where(equal, distance, torch.inf).argmin())]
+
+
+def _explain(least: Tensor, extent: Tensor, searching: bool) -> str:
+    led = [f"x{i}" for i in (extent > least).nonzero().flatten().tolist()]
+    if led:
+        return f"as far again as the data reach in {', '.join(led)}"
+    return "wider while nothing notable is found" if searching else "wider with every step"
