@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import pytest
 import torch
 
-from botorch_ubo import Always, Context, ExpandingBounds, Proposal, Strategy
-from botorch_ubo.boxes import from_model_space, hull, pad
-from botorch_ubo.factories import log_ei, q_log_ei
+from botorch_ubo import Always, Context, Method, Proposal, Strategy
+from botorch_ubo.boxes import hull, pad
+from botorch_ubo.policies.factories import log_ei, q_log_ei
 from botorch_ubo.testing import StrategyConformance
 
 
@@ -21,32 +21,38 @@ class Spread(Strategy):
     share: float = 0.5
 
     def propose(self, context: Context) -> Proposal:
-        data = hull(context.summary.X)
-        box = pad(data, self.share * (data[1] - data[0]))
-        return Proposal(from_model_space(context.model, box).cpu(), details={"share": self.share})
+        data = hull(context.X)
+        return Proposal(pad(data, self.share * (data[1] - data[0])), details={"share": self.share})
 
 
+def method(strategy: Strategy) -> Method:
+    return Method(
+        name="Mine",
+        strategy=strategy,
+        trigger=Always(),
+        acquisition=log_ei,
+        batch_acquisition=q_log_ei,
+    )
+
+
+@pytest.mark.slow
 class TestSpread(StrategyConformance):
-    def make(self, bounds, **kwargs):
-        policy = {"strategy": Spread(), "trigger": Always()}
-        acquisition = {"acquisition": log_ei, "batch_acquisition": q_log_ei}
-        return ExpandingBounds.corrected(bounds, **policy, **acquisition, **kwargs)
+    method = method(Spread())
 
 
 class Forgetful(Spread):
-    """Breaks three rules: leaves the incumbent out, keeps history, and is not repeatable."""
+    """Breaks three rules: leaves the best point out, keeps history, and is not repeatable."""
 
     nested = False
 
-    def propose(self, context):
+    def propose(self, context: Context) -> Proposal:
         object.__setattr__(self, "last", context.n)
-        far = 3 + torch.rand(1, context.X.shape[-1], dtype=torch.double)
-        return Proposal(context.state.initial_bounds + far)
+        far = 3 + torch.rand(1, context.d, dtype=torch.double)
+        return Proposal(context.first_box + far)
 
 
 class Broken(StrategyConformance):
-    def make(self, bounds, **kwargs):
-        return ExpandingBounds.corrected(bounds, strategy=Forgetful(), trigger=Always(), **kwargs)
+    method = method(Forgetful())
 
 
 @pytest.mark.parametrize(
@@ -57,11 +63,50 @@ class Broken(StrategyConformance):
         lambda suite: suite.test_runs_repeat(),
     ],
 )
-def test_broken_rules_are_found(case):
+def test_broken_rules_are_found(case) -> None:
     with pytest.raises(AssertionError):
         case(Broken())
 
 
-def test_make_must_be_overridden():
-    with pytest.raises(NotImplementedError, match=r"override `make\(bounds"):
+class OneSided(Spread):
+    """Looks at the sign of the user's values, which no strategy should."""
+
+    nested = False
+
+    def propose(self, context: Context) -> Proposal:
+        proposal = super().propose(context)
+        return Proposal(proposal.bounds + float(context.view.maximize))
+
+
+class ChoosesASide(StrategyConformance):
+    method = method(OneSided())
+
+
+def test_a_strategy_that_looks_at_the_sign_is_found() -> None:
+    with pytest.raises(AssertionError):
+        ChoosesASide().test_minimising_the_negative_is_the_same()
+
+
+class Named(StrategyConformance):
+    """A method by its name will do; devices are an attribute."""
+
+    method = "EI-Volx2"
+    devices = ("cpu",)
+
+
+def test_a_name_will_do() -> None:
+    assert Named().make(torch.tensor([[0.0], [1.0]])).method.name == "EI-Volx2"
+    Named().test_dtype_and_device_are_kept(torch.double)
+
+
+def test_a_device_that_is_not_there_is_an_error() -> None:
+    class Elsewhere(Named):
+        devices = ("cpu", "vulkan")
+
+    with pytest.raises(RuntimeError):
+        Elsewhere().test_dtype_and_device_are_kept(torch.double)
+
+
+def test_the_method_must_be_named() -> None:
+    with pytest.raises(AttributeError, match="method"):
         StrategyConformance().test_runs_repeat()

@@ -13,7 +13,7 @@ from botorch.utils.testing import MockModel, MockPosterior
 from botorch_ubo.acquisition import LowerConfidenceBound, UnboundedUpperConfidenceBound
 from botorch_ubo.acquisition.confidence import value_at_infinity
 from botorch_ubo.posterior import summarize_posterior
-from tests.helpers import Dense, random_model, tensor
+from tests.support.gps import Dense, random_model, tensor
 
 DTYPES = (torch.float, torch.double)
 BOUNDS = (UnboundedUpperConfidenceBound, LowerConfidenceBound)
@@ -132,9 +132,10 @@ def test_value_at_infinity(maximize, standardize):
     far = ucb(torch.full((1, 2), 1e6, dtype=torch.double))
     assert far.item() == pytest.approx(expected, rel=1e-9)
     # many betas at once, and no rounding of a float to single precision
-    limits = value_at_infinity(summarize_posterior(model), tensor([0.7, 2.8]), maximize)
-    assert limits.shape == (2,)
-    assert value_at_infinity(summarize_posterior(model), 0.7, maximize) == limits[0]
+    summary = summarize_posterior(model, maximize=maximize)
+    limits = value_at_infinity(summary, tensor([0.7, 2.8]))
+    assert limits.shape == (2,) and float(limits[0]) == pytest.approx(expected, rel=1e-12)
+    assert value_at_infinity(summary, 0.7) == limits[0]
 
 
 def test_value_at_infinity_of_a_weighted_sum():

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 import torch
 from botorch.acquisition import LogExpectedImprovement, UpperConfidenceBound
@@ -11,7 +12,9 @@ from botorch.models.transforms import Normalize
 from botorch.optim import optimize_acqf
 
 from botorch_ubo.acquisition.feasibility import LogFeasibilityWeighted
-from tests.helpers import tensor
+from botorch_ubo.models import fit_default_model
+from botorch_ubo.models.quick import QuickLogExpectedImprovement, has_quick_search
+from tests.support.gps import tensor
 
 X = tensor([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
 FAILED = tensor([[3.0, 0.5], [3.5, 0.5]])
@@ -105,6 +108,47 @@ class TestValue:
         bounds = tensor([[0.0, 0.5], [4.0, 0.5 + 1e-6]])
         best, _ = optimize_acqf(acqf, bounds, q=1, num_restarts=4, raw_samples=64)
         assert min(math.dist(best[0].tolist(), point) for point in FAILED.tolist()) > 0.3
+
+
+class TestFormula:
+    """The same in numpy, for an acquisition function that has one."""
+
+    @pytest.mark.parametrize("pending", [None, tensor([[1.5, 0.5]])])
+    def test_is_the_value_and_its_gradient(self, pending: torch.Tensor | None) -> None:
+        gp = fit_default_model(X, X.sum(dim=-1, keepdim=True).sin(), tensor([[0.0] * 2, [1.0] * 2]))
+        acqf = LogFeasibilityWeighted(
+            QuickLogExpectedImprovement(gp, 0.9), X, FAILED, tensor([0.2, 0.7])
+        )
+        acqf.set_X_pending(pending)
+        quick = acqf.closed_form()
+        assert quick is not None and has_quick_search(acqf)
+        torch.manual_seed(0)
+        points = torch.cat([4 * torch.rand(20, 2).double() - 1, X + 1e-3, FAILED + 1e-3])
+        leaf = points.unsqueeze(-2).requires_grad_()
+        values = acqf(leaf)
+        values.sum().backward()
+        found, gradient = quick.formula(quick.to_points(points))
+        np.testing.assert_allclose(found, values.detach(), rtol=1e-6)
+        expected = (leaf.grad.squeeze(-2) / quick.slope).numpy()
+        np.testing.assert_allclose(gradient, expected, rtol=1e-5, atol=1e-6)
+        torch.testing.assert_close(quick.to_raw(quick.to_points(points)), points)
+
+    def test_at_failures_in_many_dimensions_it_stays_finite(self) -> None:
+        torch.manual_seed(0)
+        X = torch.rand(30, 40).double()
+        box = torch.stack([torch.zeros(40), torch.ones(40)]).double()
+        gp = fit_default_model(X, X[:, :1], box)
+        acqf = LogFeasibilityWeighted(
+            QuickLogExpectedImprovement(gp, 0.5), X[:20], X[20:], torch.ones(40).double()
+        )
+        quick = acqf.closed_form()
+        assert quick is not None
+        for found in quick.formula(quick.to_points(torch.cat([X, X + 1e-12, X + 1e3]))):
+            assert np.isfinite(found).all()
+
+    def test_is_absent_where_the_acquisition_function_has_none(self) -> None:
+        assert weighted("ei").closed_form() is None
+        assert weighted("ucb").closed_form() is None
 
 
 class TestPending:

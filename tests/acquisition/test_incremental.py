@@ -14,7 +14,7 @@ from botorch.sampling.normal import SobolQMCNormalSampler
 from botorch.utils.testing import MockModel, MockPosterior
 
 from botorch_ubo.acquisition import qLogIncrementalExpectedImprovement
-from tests.helpers import tensor
+from tests.support.gps import tensor
 
 PENDING = tensor([[0.9, 0.9], [0.2, 1.4]])
 
@@ -64,6 +64,7 @@ def test_without_pending_points_it_is_the_analytic_form() -> None:
     torch.testing.assert_close(value, LogExpectedImprovement(model, 0.8)(X), rtol=0.0, atol=0.02)
 
 
+@pytest.mark.filterwarnings("ignore:A not p.d., added jitter")  # two points are one
 def test_a_pending_point_is_not_proposed_again() -> None:
     """By the joint improvement it is hardly worse than any other: that of pending points alone."""
     acqf = qLogIncrementalExpectedImprovement(make_model(), 0.8, X_pending=PENDING)

@@ -14,7 +14,7 @@ from botorch_ubo.acquisition import (
     qLogIncrementalExpectedImprovement,
 )
 from botorch_ubo.acquisition.input_constructors import construct_inputs_confidence_bound
-from tests.helpers import tensor
+from tests.support.gps import tensor
 
 BOUNDS = (UnboundedUpperConfidenceBound, LowerConfidenceBound)
 

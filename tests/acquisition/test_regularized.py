@@ -6,13 +6,11 @@ import torch
 from botorch.acquisition import LogExpectedImprovement
 from botorch.acquisition.input_constructors import get_acqf_input_constructor
 from botorch.acquisition.objective import ScalarizedPosteriorTransform
-from botorch.exceptions.errors import UnsupportedError
 from botorch.models import SingleTaskGP
 from botorch.models.map_saas import EnsembleMapSaasSingleTaskGP
 from botorch.models.transforms import Normalize, Standardize
 from botorch.utils.datasets import SupervisedDataset
 from botorch.utils.testing import MockModel, MockPosterior
-from gpytorch.means import Mean
 
 from botorch_ubo.acquisition import (
     HingeQuadraticPenalty,
@@ -91,79 +89,17 @@ def test_penalty_acts_in_the_models_input_space():
     assert torch.allclose(acqf(points * stretched), reference(points))
 
 
-class NegativePenalty(Mean):
-    def __init__(self, penalty, scale):
-        super().__init__()
-        self.penalty, self.scale = penalty, scale
-
-    def forward(self, X):
-        return -self.scale * self.penalty(X)
-
-
-@pytest.mark.parametrize("maximize", [True, False])
-def test_prior_mean_variant_is_a_model_with_that_prior_mean(maximize):
-    penalty = QuadraticPenalty.from_bounds(BOX)
-    model, _, Y = make_model(outcome_transform=None)
-    sign = 1 if maximize else -1
-    scale = float(Y.std())
-    explicit, _, _ = make_model(
-        outcome_transform=None, mean_module=NegativePenalty(penalty, sign * scale)
-    )
-    constant = float(model.mean_module.constant.detach())
-    explicit.set_train_data(targets=(Y - constant).squeeze(-1), strict=False)
-    best_f = Y.max() if maximize else Y.min()
-    acqf = LogRegularizedExpectedImprovement(
-        model, best_f, penalty, variant="prior_mean", maximize=maximize
-    )
-    reference = LogExpectedImprovement(explicit, best_f - constant, maximize=maximize)
-    points = -1 + 3 * torch.rand(20, 1, 2, dtype=torch.double)
-    assert torch.allclose(acqf(points), reference(points), rtol=1e-6)
-
-
-@pytest.mark.parametrize("variant", ["target", "prior_mean"])
-def test_standardised_outcomes_are_a_change_of_units(variant):
+def test_standardised_outcomes_are_a_change_of_units():
     penalty = QuadraticPenalty.from_bounds(BOX)
     inside, X, Y = make_model(outcome_transform=Standardize(1))
     mean, std = Y.mean(), Y.std()
     outside = SingleTaskGP(
         X, (Y - mean) / std, input_transform=Normalize(2, bounds=BOX), outcome_transform=None
     ).eval()
-    one = LogRegularizedExpectedImprovement(inside, Y.max(), penalty, variant=variant)
-    two = LogRegularizedExpectedImprovement(
-        outside, (Y.max() - mean) / std, penalty, variant=variant
-    )
+    one = LogRegularizedExpectedImprovement(inside, Y.max(), penalty)
+    two = LogRegularizedExpectedImprovement(outside, (Y.max() - mean) / std, penalty)
     points = -1 + 3 * torch.rand(20, 1, 2, dtype=torch.double)
     assert torch.allclose(one(points), two(points) + std.log())
-
-
-def test_data_override_a_prior_mean_but_not_a_target():
-    penalty = QuadraticPenalty.from_bounds(BOX)
-    X = torch.tensor([[0.5, 0.5], [0.2, 0.7], [3.5, 0.5]], dtype=torch.double)  # xi = 9 at the last
-    Y = torch.tensor([[0.0], [1.0], [5.0]], dtype=torch.double)
-    model = SingleTaskGP(X, Y, input_transform=Normalize(2, bounds=BOX)).eval()
-    target, prior_mean = (
-        LogRegularizedExpectedImprovement(model, 5.0, penalty, variant=variant)
-        for variant in ("target", "prior_mean")
-    )
-    at_far_datum, beyond = X[2].reshape(1, 1, 2), torch.full((1, 1, 2), 30.0).double()
-    assert prior_mean(at_far_datum) > target(at_far_datum) + 100
-    assert torch.allclose(prior_mean(beyond), target(beyond))
-
-
-def test_refusals():
-    penalty = QuadraticPenalty.from_bounds(BOX)
-    model, _, _ = make_model()
-    with pytest.raises(UnsupportedError, match=r"one of .*'target', 'prior_mean'.*got 'V2'"):
-        LogRegularizedExpectedImprovement(model, 0.0, penalty, variant="V2")
-    two, _, _ = make_model(outputs=2)
-    weights = ScalarizedPosteriorTransform(torch.ones(2).double())
-    with pytest.raises(UnsupportedError, match="Expected no posterior transform"):
-        LogRegularizedExpectedImprovement(
-            two, 0.0, penalty, variant="prior_mean", posterior_transform=weights
-        )
-    ensemble = make_ensemble()
-    with pytest.raises(UnsupportedError, match="not an ensemble"):
-        LogRegularizedExpectedImprovement(ensemble, 0.0, penalty, variant="prior_mean")
 
 
 def make_ensemble():
@@ -178,10 +114,7 @@ def test_ensembles_outputs_batches_and_gradients():
     two, _, _ = make_model(outputs=2)
     weights = ScalarizedPosteriorTransform(torch.tensor([1.0, -1.0]).double())
     scalarized = LogRegularizedExpectedImprovement(two, 0.0, penalty, posterior_transform=weights)
-    prior_mean = LogRegularizedExpectedImprovement(
-        make_model()[0], 0.0, penalty, variant="prior_mean"
-    )
-    for acqf in (ensemble, scalarized, prior_mean):
+    for acqf in (ensemble, scalarized):
         value = acqf(X)
         assert value.shape == (5,)
         (gradient,) = torch.autograd.grad(value.sum(), X)

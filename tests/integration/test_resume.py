@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="SIGKILL and fork are POSIX")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["one_by_one", "in_batches"])
 def test_sigkill_changes_nothing(name: str, tmp_path: Path) -> None:
     """Killed at random moments, and right before and after the file changes; then compared.
@@ -22,7 +23,7 @@ def test_sigkill_changes_nothing(name: str, tmp_path: Path) -> None:
     the moves of the box and their reasons.
     """
     done = subprocess.run(
-        [sys.executable, "-m", "tests.integration.killed_run", name, tmp_path / "run.json", "3"],
+        [sys.executable, "-m", "benchmarks.torture.killed_run", name, tmp_path / "run.db", "3"],
         cwd=ROOT,
         env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)},
         capture_output=True,
@@ -39,4 +40,4 @@ def test_sigkill_changes_nothing(name: str, tmp_path: Path) -> None:
     statuses = {trial["status"] for trial in whole["trials"]}
     assert {"completed", "failed"} <= statuses
     assert whole["box"]["history"]
-    assert {file.name for file in tmp_path.iterdir()} == {"run.json", "run.json.whole"}
+    assert {file.name for file in tmp_path.iterdir()} == {"run.db", "run.db.whole"}

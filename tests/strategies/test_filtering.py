@@ -5,17 +5,16 @@ import torch
 from botorch.exceptions.errors import BotorchError
 
 from botorch_ubo.boxes import contains, hull, log_volume, scale_about_center
-from botorch_ubo.methods import get_method
+from botorch_ubo.policies.beta import ConstantBeta
 from botorch_ubo.strategies import FilteringBox
 from botorch_ubo.testing import StrategyConformance
-from tests.strategies.helpers import feed, random_data, rbf_model, unit_box
+from tests.support.by_hand import feed, random_data, rbf_model, unit_box
+from tests.support.controlled import FAST, build
 
-QUICK = {"num_restarts": 2, "raw_samples": 32}
 
-
+@pytest.mark.slow
 class TestConformance(StrategyConformance):
-    def make(self, bounds, **kwargs):
-        return get_method("GPUCB-FBO").build(bounds, **kwargs)
+    method = "GPUCB-FBO"
 
     def must_contain(self, box, X, Y):
         return hull(box.initial_bounds, X)
@@ -23,7 +22,7 @@ class TestConformance(StrategyConformance):
 
 def make(budget, **kwargs):
     strategy = FilteringBox(budget=budget)
-    return get_method("GPUCB-FBO").build(unit_box(), strategy=strategy, **QUICK, **kwargs)
+    return build("GPUCB-FBO", unit_box(), strategy=strategy, **FAST, **kwargs)
 
 
 def test_volume_factor_is_T_over_t_and_stops_at_T():
@@ -33,7 +32,7 @@ def test_volume_factor_is_T_over_t_and_stops_at_T():
     factors = [record.details["volume_factor"] for record in records]
     assert factors == pytest.approx([9 / 6, 9 / 7, 9 / 8, 1, 1, 1])
     assert torch.equal(box.bounds, unit_box())  # no growth, all data inside
-    by_default = get_method("GPUCB-FBO").build(unit_box(), **QUICK)
+    by_default = build("GPUCB-FBO", unit_box(), **FAST)
     feed(by_default, X[:6], Y[:6], start=6)
     assert by_default.history[-1].details["volume_factor"] == pytest.approx((6 + 20) / 6)
 
@@ -52,7 +51,7 @@ def test_where_all_is_possible_the_box_grows_to_its_full_size():
 def test_where_the_optimum_cannot_be_is_filtered_out():
     X, _ = random_data(12)
     Y = 4 * X[:, 0]  # the best values are on the right
-    box = make(budget=12, beta=0.05)  # confident bounds
+    box = make(budget=12, beta=ConstantBeta(0.05))  # confident bounds
     feed(box, X, Y, start=12)
     assert float(box.bounds[0, 0]) == 0.0
     assert float(box.bounds[1, 0]) > 1.05
@@ -73,7 +72,9 @@ def test_searched_with_the_beta_of_the_run():
     box = make(budget=20)
     feed(box, X, Y, start=6)
     context = box.context(rbf_model(X, Y))
-    assert box.acquisition(context).beta == pytest.approx(context.beta_in(context.model_bounds, 4))
+    assert box.method.acquisition(context).beta == pytest.approx(
+        context.confidence.beta_in(context.box, 4)
+    )
 
 
 @pytest.mark.parametrize("arguments", [{"budget": 0}, {"num_samples": 0}])

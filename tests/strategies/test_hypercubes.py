@@ -3,15 +3,15 @@ import torch
 from botorch.exceptions.errors import BotorchError
 
 from botorch_ubo.boxes import contains
-from botorch_ubo.methods import get_method
 from botorch_ubo.strategies import HypercubeBoxes
 from botorch_ubo.testing import StrategyConformance
-from tests.strategies.helpers import feed, random_data, rbf_model, unit_box
+from tests.support.by_hand import feed, random_data, rbf_model, unit_box
+from tests.support.controlled import build
 
 
+@pytest.mark.slow
 class TestConformance(StrategyConformance):
-    def make(self, bounds, **kwargs):
-        return get_method("HD-HuBO-EI").build(bounds, **kwargs)
+    method = "HD-HuBO-EI"
 
 
 def cubes_of(box, X, Y):
@@ -21,7 +21,7 @@ def cubes_of(box, X, Y):
 @pytest.mark.parametrize("method", ["HD-HuBO", "HD-HuBO-EI"])
 def test_as_many_cubes_as_steps_within_the_hyperharmonic_box(method):
     bounds = torch.tensor([[0.0, -1.0], [1.0, 3.0]], dtype=torch.double)
-    box, wide = get_method(method).build(bounds), get_method("HuBO").build(bounds)
+    box, wide = build(method, bounds), build("HuBO", bounds)
     X, Y = random_data(12)
     for t, n in enumerate(range(6, 13), start=1):
         feed(box, X[:n], Y[:n], start=n)
@@ -39,7 +39,7 @@ def test_cubes_are_drawn_anew_and_repeatably():
     X, Y = random_data(7)
     drawn = []
     for seed in (0, 0, 1):
-        box = get_method("HD-HuBO").build(unit_box(), seed=seed)
+        box = build("HD-HuBO", unit_box(), seed=seed)
         for n in (6, 7):
             feed(box, X[:n], Y[:n], start=n)
             drawn.append(cubes_of(box, X[:n], Y[:n]))
@@ -50,7 +50,7 @@ def test_cubes_are_drawn_anew_and_repeatably():
 
 def test_number_and_size_are_arguments():
     strategy = HypercubeBoxes(count=3, count_growth=0.5, side=0.25)
-    box = get_method("HD-HuBO").build(unit_box(), strategy=strategy)
+    box = build("HD-HuBO", unit_box(), strategy=strategy)
     X, Y = random_data(7)
     feed(box, X, Y, start=6)
     cubes = cubes_of(box, X, Y)
@@ -59,8 +59,8 @@ def test_number_and_size_are_arguments():
 
 
 def test_cubes_do_not_crowd_a_hard_limit():
-    box = get_method("HD-HuBO").build(
-        unit_box(), hard_limits={0: (0.0, 1.0)}, strategy=HypercubeBoxes(count=200)
+    box = build(
+        "HD-HuBO", unit_box(), hard_limits={0: (0.0, 1.0)}, strategy=HypercubeBoxes(count=200)
     )
     X, Y = random_data(6)
     feed(box, X, Y, start=6)

@@ -2,43 +2,30 @@ import math
 
 import pytest
 import torch
-from botorch.exceptions.errors import UnsupportedError
+from botorch.exceptions.errors import InputDataError
 
 from botorch_ubo.acquisition import HingeQuadraticPenalty, QuadraticPenalty
 from botorch_ubo.boxes import contains
-from botorch_ubo.factories import RegularizedLogEI
-from botorch_ubo.methods import get_method
-from botorch_ubo.strategies import RegularizedBox
+from botorch_ubo.strategies import HyperharmonicBox, RegularizedBox
 from botorch_ubo.testing import StrategyConformance
-from tests.strategies.helpers import NOISE, random_data, rbf_model, unit_box
+from tests.support.by_hand import NOISE, random_data, rbf_model, unit_box
+from tests.support.controlled import build
 
 
+@pytest.mark.slow
 class TestHingeConformance(StrategyConformance):
-    def make(self, bounds, **kwargs):
-        return get_method("EI-H").build(bounds, **kwargs)
+    method = "EI-H"
 
     def must_contain(self, box, X, Y):
         return box.initial_bounds  # without penalty
 
 
+@pytest.mark.slow
 class TestQuadraticConformance(StrategyConformance):
-    def make(self, bounds, **kwargs):
-        return get_method("EI-Q").build(bounds, **kwargs)
+    method = "EI-Q"
 
     def must_contain(self, box, X, Y):
         return box.initial_bounds.mean(dim=0, keepdim=True)
-
-
-class TestPriorMeanConformance(StrategyConformance):
-    def make(self, bounds, **kwargs):
-        settings = {
-            "strategy": RegularizedBox(variant="prior_mean"),
-            "acquisition": RegularizedLogEI(variant="prior_mean"),
-        }
-        return get_method("EI-H").build(bounds, **{**settings, **kwargs})
-
-    def must_contain(self, box, X, Y):
-        return box.initial_bounds
 
 
 def test_region_by_hand():
@@ -50,38 +37,23 @@ def test_region_by_hand():
         ("EI-H", math.sqrt(0.5) * (1 + math.sqrt(level))),
         ("EI-Q", math.sqrt(level)),
     ):
-        box = get_method(method).build(unit_box())
+        box = build(method, unit_box())
         record = box.update(rbf_model(X, Y))
         assert record.details["penalty_level"] == pytest.approx(level)
         expected = [pytest.approx([0.5 - half] * 2), pytest.approx([0.5 + half] * 2)]
         assert box.bounds.tolist() == expected
 
 
-def test_region_of_a_prior_mean_by_hand():
-    # One datum y = 2 where xi = 9: the regression is on y + xi = 11.
-    level = 11 / (1 + NOISE) - 2 + 6
-    X, Y = torch.tensor([[3.5, 0.5]]).double(), torch.tensor([2.0]).double()
-    strategy = RegularizedBox(QuadraticPenalty, "prior_mean")
-    record = get_method("EI-Q").build(unit_box(), strategy=strategy).update(rbf_model(X, Y))
-    assert record.details["penalty_level"] == pytest.approx(level)
-
-
 @pytest.mark.parametrize("maximize", [True, False])
-@pytest.mark.parametrize("variant", ["target", "prior_mean"])
 @pytest.mark.parametrize("penalty", [HingeQuadraticPenalty, QuadraticPenalty])
-def test_nothing_to_find_beyond_the_region(penalty, variant, maximize):
+def test_nothing_to_find_beyond_the_region(penalty, maximize):
     X, Y = random_data(10)
     X = 3 * X - 1
     Y = 5 * Y if maximize else -5 * Y
-    box = get_method("EI-H").build(
-        unit_box(),
-        strategy=RegularizedBox(penalty, variant),
-        acquisition=RegularizedLogEI(penalty, variant),
-        maximize=maximize,
-    )
+    box = build("EI-H", unit_box(), strategy=RegularizedBox(penalty), maximize=maximize)
     model = rbf_model(X, Y, lengthscale=0.7)
     box.update(model)
-    acqf = box.acquisition(box.context(model))
+    acqf = box.method.acquisition(box.context(model))
     center, side = box.bounds.mean(dim=0), box.bounds[1] - box.bounds[0]
     points = center + 1.5 * side * (torch.rand(5000, 2, dtype=torch.double) - 0.5)
     outside = points[~contains(box.bounds, points)]
@@ -92,6 +64,28 @@ def test_nothing_to_find_beyond_the_region(penalty, variant, maximize):
         assert acqf(points.unsqueeze(-2)).max() > math.log(h) + 3
 
 
-def test_unknown_variant():
-    with pytest.raises(UnsupportedError, match=r"got 'multiplicative'"):
-        RegularizedBox(variant="multiplicative")
+def test_the_acquisition_has_the_penalty_of_the_strategy():
+    """It exists once: another strategy brings another penalty, and there is nothing to forget."""
+    X, Y = random_data(4)
+    model = rbf_model(X, Y)
+    far = torch.tensor([[[2.5, 0.5]]]).double()
+    for penalty in (HingeQuadraticPenalty, QuadraticPenalty):
+        box = build("EI-H", unit_box(), strategy=RegularizedBox(penalty))
+        acqf = box.method.acquisition(box.context(model))
+        assert type(acqf.penalty) is penalty
+        expected = penalty.from_bounds(unit_box())(far)
+        torch.testing.assert_close(acqf.penalty(far), expected)
+
+
+@pytest.mark.parametrize("unit", [1.0, 1000.0])
+def test_the_penalty_is_in_standard_deviations_of_the_outcomes(unit):
+    X, Y = random_data(6)
+    box = build("EI-Q", unit_box())
+    acqf = box.method.acquisition(box.context(rbf_model(X, unit * Y)))
+    assert float(acqf.scale) == pytest.approx(unit * float(Y.std()))
+
+
+def test_without_a_penalty_there_is_no_regularized_improvement():
+    box = build("EI-H", unit_box(), strategy=HyperharmonicBox())
+    with pytest.raises(InputDataError, match=r"regularized_log_ei.*got HyperharmonicBox"):
+        box.suggest(rbf_model(*random_data(4)))

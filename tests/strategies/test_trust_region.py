@@ -2,16 +2,16 @@ import pytest
 import torch
 from botorch.exceptions.errors import BotorchError
 
-from botorch_ubo.methods import get_method
 from botorch_ubo.strategies import TrustRegionBox
 from botorch_ubo.strategies.trust_region import TrustRegionState
 from botorch_ubo.testing import StrategyConformance
-from tests.strategies.helpers import feed, random_data, rbf_model, unit_box
+from tests.support.by_hand import feed, random_data, rbf_model, unit_box
+from tests.support.controlled import build
 
 
+@pytest.mark.slow
 class TestConformance(StrategyConformance):
-    def make(self, bounds, **kwargs):
-        return get_method("TuRBO-1").build(bounds, **kwargs)
+    method = "TuRBO-1"
 
 
 UP, DOWN = 1.0, -1.0
@@ -45,12 +45,12 @@ def test_length_has_a_ceiling_and_starts_again_below_its_floor():
     assert fold([DOWN] * 28) == TrustRegionState(0.8)
 
 
-def test_a_success_is_an_improvement_of_a_thousandth():
+def test_a_success_is_an_improvement_of_a_thousandth_of_a_standard_deviation():
     region = TrustRegionBox()
-    assert region.fold([100.0, 100.05], 1, 2) == TrustRegionState(0.8, failures=1)
-    assert region.fold([100.0, 100.15], 1, 2) == TrustRegionState(0.8, successes=1)
+    assert region.fold([100.0, 100.0005], 1, 2) == TrustRegionState(0.8, failures=1)
+    assert region.fold([100.0, 100.0015], 1, 2) == TrustRegionState(0.8, successes=1)
     # measured from the best so far, also when a small gain did not count
-    assert region.fold([100.0, 100.09, 100.18], 1, 2) == TrustRegionState(0.8, failures=2)
+    assert region.fold([100.0, 100.0009, 100.0018], 1, 2) == TrustRegionState(0.8, failures=2)
 
 
 @pytest.mark.parametrize("maximize", [True, False])
@@ -58,7 +58,7 @@ def test_box_is_centred_on_the_incumbent_and_may_leave_the_first_box(maximize):
     X, Y = random_data(7)
     X[6] = torch.tensor([3.0, -1.0])
     Y[6] = Y[:6].max() + 1
-    box = get_method("TuRBO-1").build(unit_box(), maximize=maximize)
+    box = build("TuRBO-1", unit_box(), maximize=maximize)
     feed(box, X, Y if maximize else -Y, start=6)
     assert box.bounds.tolist() == [pytest.approx([2.6, -1.4]), pytest.approx([3.4, -0.6])]
     assert box.history[-1].details == {"length": 0.8, "successes": 1, "failures": 0}
@@ -68,7 +68,7 @@ def test_sides_follow_the_lengthscales_at_equal_volume():
     X, Y = random_data(6)
     model = rbf_model(X, Y)
     model.covar_module.lengthscale = torch.tensor([[0.5, 2.0]])
-    box = get_method("TuRBO-1").build(unit_box())
+    box = build("TuRBO-1", unit_box())
     box.update(model)
     # 0.5 and 2 have product 1, so they are the weights
     assert (box.bounds[1] - box.bounds[0]).tolist() == pytest.approx([0.4, 1.6])

@@ -2,25 +2,26 @@ import math
 
 import pytest
 import torch
-from botorch.exceptions.errors import BotorchError
+from botorch.exceptions.errors import BotorchError, InputDataError
 
 from botorch_ubo.boxes import contains
-from botorch_ubo.gram import conditional_variance, train_covariance
-from botorch_ubo.methods import get_method
-from botorch_ubo.strategies import VarianceCapBox
+from botorch_ubo.models.gram import conditional_variance, training_gram
+from botorch_ubo.policies.triggers import Never
+from botorch_ubo.strategies import HyperharmonicBox, VarianceCapBox
 from botorch_ubo.testing import StrategyConformance
-from tests.strategies.helpers import NOISE, feed, random_data, rbf_model, unit_box
+from tests.support.by_hand import NOISE, feed, random_data, rbf_model, unit_box
+from tests.support.controlled import build, data, gp
 
 CAP = 1 - math.exp(-1)
 
 
+@pytest.mark.slow
 class TestConformance(StrategyConformance):
-    def make(self, bounds, **kwargs):
-        return get_method("EI-VarCap").build(bounds, **kwargs)
+    method = "EI-VarCap"
 
 
 def make(**kwargs):
-    return get_method("EI-VarCap").build(unit_box(), **kwargs)
+    return build("EI-VarCap", unit_box(), **kwargs)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +79,9 @@ def test_suggestions_respect_the_cap():
 def test_variance_before_observation():
     X, Y = random_data(6)
     model = rbf_model(X, Y, lengthscale=0.3)
-    variance = conditional_variance(train_covariance(model), torch.ones(()).double(), known=4)
+    variance = conditional_variance(
+        training_gram(model).covariance, torch.ones(()).double(), known=4
+    )
     before = rbf_model(X[:4], Y[:4], lengthscale=0.3).posterior(X[4:]).variance.flatten()
     assert torch.allclose(variance, before, atol=1e-9)
 
@@ -117,3 +120,31 @@ def test_the_cap_stays_within_its_limits():
 def test_bad_arguments(arguments):
     with pytest.raises(BotorchError, match="Expected"):
         VarianceCapBox(**arguments)
+
+
+def test_the_acquisition_takes_the_cap_of_the_strategy():
+    model = rbf_model(*random_data(4))
+    for cap in (0.3, 0.8):
+        box = make(strategy=VarianceCapBox(cap=cap))
+        box.update(model)
+        acqf = box.method.acquisition(box.context(model))
+        assert float(acqf.max_variance) == pytest.approx(cap)  # the prior variance is 1
+
+
+@pytest.mark.parametrize("unit", [1.0, 1000.0])
+def test_the_cap_is_a_share_of_the_prior_variance_in_any_unit(unit):
+    """Under a kernel of unit variance, in the model's units: of one."""
+    X, Y = data(8)
+    box = make(strategy=VarianceCapBox(cap=0.3))
+    model = gp(X, unit * Y)
+    box.update(model)
+    acqf = box.method.acquisition(box.context(model))
+    assert float(acqf.max_variance) == pytest.approx(0.3)
+
+
+@pytest.mark.parametrize(
+    "parts", [{"strategy": HyperharmonicBox()}, {"trigger": Never()}], ids=["strategy", "trigger"]
+)
+def test_without_a_cap_there_is_no_capped_improvement(parts):
+    with pytest.raises(InputDataError, match=r"variance_capped_log_ei.*without a cap.*Always\(\)"):
+        make(**parts).suggest(rbf_model(*random_data(4)))

@@ -5,21 +5,21 @@ import torch
 from botorch.exceptions.errors import BotorchError
 
 from botorch_ubo.boxes import log_volume
-from botorch_ubo.methods import get_method
 from botorch_ubo.strategies import VolumeDoublingBox
 from botorch_ubo.testing import StrategyConformance
-from tests.strategies.helpers import feed, random_data, unit_box
+from tests.support.by_hand import feed, random_data, unit_box
+from tests.support.controlled import build
 
 
+@pytest.mark.slow
 class TestConformance(StrategyConformance):
-    def make(self, bounds, **kwargs):
-        return get_method("EI-Volx2").build(bounds, **kwargs)
+    method = "EI-Volx2"
 
 
 @pytest.mark.parametrize("method", ["EI-Volx2", "GPUCB-Volx2"])
 @pytest.mark.parametrize("d", [1, 2, 3])
 def test_volume_doubles_exactly_every_3d_evaluations(method, d):
-    box = get_method(method).build(unit_box(d))
+    box = build(method, unit_box(d))
     start = 3 * d
     records = feed(box, *random_data(start + 9 * d, d), start=start)
     moved = [i for i, record in enumerate(records) if record is not None]
@@ -33,7 +33,7 @@ def test_volume_doubles_exactly_every_3d_evaluations(method, d):
 
 def test_sides_keep_their_proportions():
     bounds = torch.tensor([[0.0, -2.0], [1.0, 2.0]], dtype=torch.double)
-    box = get_method("EI-Volx2").build(bounds)
+    box = build("EI-Volx2", bounds)
     X, Y = random_data(12)
     feed(box, X, Y, start=6)
     root = math.sqrt(2)
@@ -41,7 +41,7 @@ def test_sides_keep_their_proportions():
 
 
 def test_another_factor_and_a_bad_one():
-    box = get_method("EI-Volx2").build(unit_box(), strategy=VolumeDoublingBox(factor=9.0))
+    box = build("EI-Volx2", unit_box(), strategy=VolumeDoublingBox(factor=9.0))
     feed(box, *random_data(12), start=6)
     assert (box.bounds[1] - box.bounds[0]).tolist() == pytest.approx([3.0, 3.0])
     with pytest.raises(BotorchError, match="Expected a finite factor above 1; got 1"):

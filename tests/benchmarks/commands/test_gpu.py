@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+
+from benchmarks.__main__ import main
+
+SMALL = ["--sizes", "16", "32", "--dims", "2", "--repeats", "2", "--q", "1", "2"]
+
+
+@pytest.mark.slow
+def test_cpu_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    output = tmp_path / "new" / "gpu.json"
+    arguments = ["--devices", "cpu", "--dtypes", "double", "--restarts", "2"]
+    assert main(["gpu", *SMALL, *arguments, "--output", str(output)]) == 0
+    kept = json.loads(output.read_text())
+    assert {t["stage"] for t in kept["timings"]} == {"fit", "geometry", "search"}
+    assert all(len(t["seconds"]) == 2 and t["device"] == "cpu" for t in kept["timings"])
+    assert kept["metadata"]["packages"]["torch"]
+    text = output.with_suffix(".md").read_text()
+    assert "## Search" in text and "No other device" in text
+    if not torch.cuda.is_available():
+        assert "no GPU figure has been measured" in text
+
+
+def test_bad_arguments(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="sizes"):
+        main(["gpu", "--sizes", "1"])
+    with pytest.raises(SystemExit):
+        main(["gpu", "--output", "gpu.md"])
+    assert "FILE.json" in capsys.readouterr().err

@@ -1,0 +1,117 @@
+"""Tables of the commands that measure, by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from benchmarks.report.measured import (
+    format_coverage,
+    format_endurance,
+    format_gpu,
+    format_speed,
+)
+
+SECONDS = {
+    "default": [9.0, 0.05, 0.05], "expanding": [9.0, 0.11, 0.11], "plain": [9.0, 0.1, 0.1],
+    "optuna": [9.0, 0.04, 0.04],
+}  # fmt: skip
+SETTINGS = {"delta": 0.1, "epsilon": 0.05, "lengthscale": 0.5, "max_evaluations": 40}
+
+
+class TestSpeed:
+    def test_verdicts(self) -> None:
+        table = format_speed([{"problem": "beale", "dim": 2, "seconds": SECONDS}])
+        # authors: 1.2 / 0.25 * 100 ms = 480 ms
+        assert "| 50 (50) | 110 (110) | 100 (100) | 40 (40) | 480 |" in table
+        assert "| 0.80 MISSED | 9.6 met | 1.10 met |" in table
+
+    def test_other_verdicts(self) -> None:
+        seconds = {**SECONDS, "default": [9.0, 0.03, 0.03], "plain": [9.0, 0.05, 0.05]}
+        table = format_speed([{"problem": "hartmann6", "dim": 6, "seconds": seconds}])
+        assert "| 1.33 met | 5.6 MISSED | 2.20 MISSED |" in table
+
+
+class TestEndurance:
+    def steps(self, last_memory: float, slowest: float) -> pd.DataFrame:
+        """200 steps of one second and 100 MiB, but for the last."""
+        rows = [(i, i > 18, 1.0, 100.0) for i in range(1, 200)]
+        rows.append((200, True, slowest, last_memory))
+        columns = ["number", "suggested", "seconds", "peak_memory"]
+        return pd.DataFrame(rows, columns=columns).set_index("number")
+
+    def test_targets_met(self) -> None:
+        text = format_endurance(self.steps(last_memory=110.0, slowest=2.0))
+        assert (
+            "median 1.00 (first half 1.00, second 1.00), slowest 2.00 (at evaluation 200)" in text
+        )
+        assert "slowest / median: 2.00, target 3.0: met" in text
+        assert "memory at the end / at 50: 1.10, target 1.25: met" in text
+
+    def test_targets_missed(self) -> None:
+        text = format_endurance(self.steps(last_memory=130.0, slowest=3.5))
+        assert "slowest / median: 3.50, target 3.0: MISSED" in text
+        assert "memory at the end / at 50: 1.30, target 1.25: MISSED" in text
+
+
+class TestCoverage:
+    def search(self, path: int, regret: float, epsilon: float | None = 0.1) -> dict[str, Any]:
+        return {
+            "dim": 1, "path": path, "beta": "beta", "evaluations": 10 + path, "regret": regret,
+            "epsilon": epsilon, "sqrt_beta": 3.0,
+        }  # fmt: skip
+
+    def test_counts_and_judges(self) -> None:
+        """8 of 10 within epsilon, one did not fire; tables have 0.444 to 0.975 for 8 of 10."""
+        found = [self.search(i, 0.05) for i in range(8)]
+        found += [self.search(8, 0.15), self.search(9, 0.3), self.search(10, 0.0, None)]
+        text = format_coverage(found, SETTINGS)
+        assert (
+            "| 1 | beta | 11 | 10 | 8 | 0.800 | 0.444 to 0.975 | 14.5 (10 to 19) | 3.00 | 3.00 |"
+            in text
+        )
+        assert "coverage 0.800, promised at least 0.9: MISSED" in text
+        assert "| 1 | beta/5 | 0 | 0 | – |" in text
+        kept = format_coverage(found[:9], {**SETTINGS, "delta": 0.2})
+        assert "0.889, promised at least 0.8: met" in kept
+
+
+class TestGpu:
+    def timing(self, n: int, device: str, **values: Any) -> dict[str, Any]:
+        usual = {
+            "stage": "fit", "n": n, "dim": 2, "dtype": "double", "device": device,
+            "seconds": [n * 1e-3] * 3, "peak_memory": 100.0, "error": None,
+        }  # fmt: skip
+        return {**usual, **values}
+
+    def test_without_a_gpu_nothing_is_claimed(self) -> None:
+        text = format_gpu([self.timing(32, "cpu"), self.timing(64, "cpu")], [])
+        assert "| 64 | 2 | double | 64.0 [64.0, 64.0] | 100 | – | – | – |" in text
+        assert "no GPU figure has been measured" in text and "No other device" in text
+
+    def test_side_by_side(self) -> None:
+        fast = self.timing(256, "cuda", seconds=[0.1], peak_memory=9.0)
+        text = format_gpu([self.timing(256, "cpu"), fast], [])
+        row = "| 256 | 2 | double | 256.0 [256.0, 256.0] | 100 | 100.0 [100.0, 100.0] | 9 | 2.56 |"
+        assert row in text
+
+    def test_stages_have_their_own_columns(self) -> None:
+        search = self.timing(64, "cpu", stage="search", q=4, restarts=10)
+        text = format_gpu([self.timing(32, "cpu"), search], [])
+        assert "| n | dim | dtype | q | restarts | cpu ms |" in text
+        assert "| 64 | 2 | double | 4 | 10 | 64.0 [64.0, 64.0] |" in text
+
+    def test_failures_and_inequality_show(self) -> None:
+        failed = self.timing(32, "cuda", seconds=[], error="OutOfMemoryError: sorry")
+        unequal = {
+            "device": "cuda",
+            "n": 8,
+            "dim": 2,
+            "dtype": "double",
+            "box": 0.5,
+            "equal": False,
+        }
+        text = format_gpu([self.timing(32, "cpu"), failed], [unequal])
+        assert "OutOfMemoryError: sorry" in text
+        assert "| cuda | 8 | 2 | double | 5.0e-01 | False |" in text

@@ -1,0 +1,84 @@
+"""``LogDensity`` is gpytorch's, its gradient is right, and it says which models it covers."""
+
+import numpy as np
+import pytest
+from scipy.optimize import check_grad
+
+from botorch_ubo.models import default_model
+from botorch_ubo.models.quick.density import LogDensity, Vector
+from tests.support.by_hand import unit_box
+from tests.support.fits import data, density_of, gpytorchs, make, set_parameters, without_scale
+
+
+def vectors(density: LogDensity, count: int = 6) -> list[Vector]:
+    generator = np.random.default_rng(0)
+    return [
+        np.maximum(density.modes + generator.normal(size=density.modes.shape), np.log(0.03))
+        for _ in range(count)
+    ]
+
+
+CASES = {
+    "inferred": lambda: make(),
+    "one_dimension": lambda: make(d=1),
+    "six_dimensions": lambda: make(d=6, n=30),
+    "noisy": lambda: make(noise=0.3),
+    "fixed": lambda: make(noise=0.1, Yvar=0.1),
+    "two_data": lambda: make(n=2),
+    "without_scale": without_scale,
+}
+
+
+@pytest.mark.parametrize("case", sorted(CASES))
+class TestLogDensity:
+    def test_equal_to_gpytorchs(self, case: str) -> None:
+        """Up to a constant."""
+        model = CASES[case]()
+        density = density_of(model)
+        found, expected = [], []
+        for p in vectors(density):
+            set_parameters(model, density, p)
+            found.append(density(p)[0])
+            expected.append(gpytorchs(model))
+        differences = np.array(found) - np.array(expected)
+        assert np.ptp(found) > 1
+        np.testing.assert_allclose(
+            differences, differences[0], rtol=0, atol=1e-5
+        )  # priors are single
+
+    def test_mean_is_the_maximiser(self, case: str) -> None:
+        model = CASES[case]()
+        density = density_of(model)
+        for p in vectors(density, 2):
+            set_parameters(model, density, p)
+            best, constant = gpytorchs(model), float(density.mean(p))
+            for shift in (-0.1, 0.1):
+                model.mean_module.constant = constant + shift
+                assert gpytorchs(model) > best
+
+    def test_gradient(self, case: str) -> None:
+        density = density_of(CASES[case]())
+        for p in vectors(density):
+            error = check_grad(lambda p: density(p)[0], lambda p: density(p)[1], p)
+            assert error < 1e-4 * (1 + np.linalg.norm(density(p)[1]))
+
+    def test_modes_are_those_of_the_priors(self, case: str) -> None:
+        """The derivative of the priors alone is zero there."""
+        density = density_of(CASES[case]())
+        np.testing.assert_allclose(1 + (density.modes - density.loc) / density.scale**2, 0)
+
+
+def test_argument_is_left_alone() -> None:
+    density = density_of(make())
+    p = density.modes
+    before = p.copy()
+    density(p)
+    np.testing.assert_array_equal(p, before)
+
+
+def test_a_matrix_that_is_not_positive_definite_is_very_unlikely() -> None:
+    X, Y = data()
+    model = default_model(X.repeat(2, 1), Y.repeat(2, 1), unit_box(2))
+    value, gradient = LogDensity(model, -1e-3)(np.zeros(3))
+    assert value == 1e10
+    assert not gradient.any()
