@@ -1,21 +1,36 @@
 """Entry point: ``python -m benchmarks COMMAND``."""
 
-from __future__ import annotations
-
 import argparse
 import logging
+import shlex
 import sys
 import warnings
 
 import torch
 from botorch.exceptions.warnings import InputDataWarning
 
-from benchmarks import coverage, endurance, gpu, reference, report, run, speed, timing
+from benchmarks.commands import (
+    compare,
+    coverage,
+    endurance,
+    gpu,
+    hosts,
+    known,
+    outcomes,
+    reference,
+    report,
+    run,
+    speed,
+    torture,
+)
 
-# A command is a module with NAME, HELP, `add_arguments(parser)` and `run(arguments) -> int`.
+# A command is a module with HELP, `add_arguments(parser)` and `run(arguments) -> int`.
 COMMANDS = {
-    module.NAME: module
-    for module in (run, report, timing, speed, coverage, gpu, reference, endurance)
+    module.__name__.rpartition(".")[2]: module
+    for module in (
+        *(run, compare, report, outcomes, speed, coverage, gpu, reference, endurance, known, hosts),
+        torture,
+    )
 }
 
 
@@ -36,7 +51,9 @@ def build_parser() -> argparse.ArgumentParser:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; returns the exit status."""
-    parsed = build_parser().parse_args(arguments)
+    words = sys.argv[1:] if arguments is None else arguments
+    parsed = build_parser().parse_args(words)
+    parsed.command_line = shlex.join(["python", "-m", "benchmarks", *words])
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
     torch.set_num_threads(1)
     with warnings.catch_warnings():

@@ -1,0 +1,35 @@
+"""One long run: does memory stay flat, and does a suggestion stay as quick as it was?
+
+UnboundedOptimizer on Hartmann6 from a box of a fifth of the domain's side, one thread, with a
+checkpoint. A suggestion is `ask`: fit, box, acquisition, file. Initial points are not counted.
+
+Targets: the slowest suggestion takes at most 3 times the median; memory at the end is at most
+1.25 times what it was at evaluation 50. Seconds are the process's, not the wall's: other
+processes on the machine have a say in the latter.
+"""
+
+import argparse
+from pathlib import Path
+
+from benchmarks.report.measured import format_endurance
+from benchmarks.runs.metadata import save_json
+from benchmarks.runs.timing import measure_endurance
+
+HELP = "memory and seconds per suggestion over one long run"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("--evaluations", type=int, default=200)
+    parser.add_argument("--method", default="EI-UBO")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--output", type=Path, help="write the figures as JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Measure, print the summary, write the steps."""
+    steps = measure_endurance(arguments.method, arguments.evaluations, arguments.seed)
+    print(format_endurance(steps))
+    columns = steps.reset_index().to_dict("list")
+    save_json(arguments.output, method=arguments.method, seed=arguments.seed, steps=columns)
+    return 0

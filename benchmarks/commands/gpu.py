@@ -1,0 +1,89 @@
+"""Time one step on the CPU and on a GPU: fit, geometry, search; and compare what they compute.
+
+  fit       10 steps of L-BFGS-B on the marginal likelihood of BoTorch's default GP
+  geometry  posterior summary, radius, beta and box
+  search    20 steps of the batched maximisation of UCB (q = 1) or qUCB from 512 raw samples
+
+Two rounds of warm-up, then --repeats timed ones; clocks are read when the device has finished.
+Memory: the peak of the device's tensors, or on the CPU the peak of the process so far.
+TF32 is off.
+
+After that, values, gradients, boxes and suggestions of the GPU are compared with the CPU's.
+
+Have you got a GPU? Run `python -m benchmarks gpu --devices cpu cuda --output FILE.json` on an
+otherwise idle machine and send FILE.json with an issue.
+"""
+
+import argparse
+import warnings
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import torch
+from botorch.exceptions.warnings import BotorchWarning
+from linear_operator.utils.warnings import NumericalWarning
+
+from benchmarks.commands.options import json_file
+from benchmarks.report.measured import format_gpu
+from benchmarks.runs.gpu import DTYPES, Case, compare, measure
+from benchmarks.runs.metadata import save_json
+
+HELP = "time a step on the CPU and on a GPU, and compare their results"
+
+DEVICES = ["cpu", "cuda"]
+SIZES = [32, 128, 512, 1024, 2048, 4096]
+SIZE_OF_COMPARISON = 128
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    add = parser.add_argument
+    add("--devices", nargs="+", choices=DEVICES, default=DEVICES, help="default: all there are")
+    add("--sizes", type=int, nargs="+", default=SIZES, metavar="N", help="numbers of data")
+    add("--dims", type=int, nargs="+", default=[2, 10], help="default: 2 10")
+    add("--q", type=int, nargs="+", default=[1, 8], help="default: 1 8")
+    add("--restarts", type=int, nargs="+", default=[10, 50], help="default: 10 50")
+    add("--dtypes", nargs="+", choices=DTYPES, default=list(DTYPES), help="default: all")
+    add("--repeats", type=int, default=20, help="default: %(default)s")
+    add("--output", type=json_file, metavar="FILE.json", help="all times; tables go to FILE.md")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Measure, compare, print the tables, write the files; 1 if a device differs from the CPU."""
+    if min(arguments.sizes) < 2 or arguments.repeats < 1:
+        raise SystemExit("expected --sizes of 2 or more and --repeats of 1 or more")
+    torch.backends.cuda.matmul.allow_tf32 = False
+    devices = [d for d in arguments.devices if d != "cuda" or torch.cuda.is_available()]
+    timings = []
+    with warnings.catch_warnings():
+        # Steps are few on purpose, and single precision is a question, not an oversight.
+        warnings.simplefilter("ignore", BotorchWarning)
+        warnings.simplefilter("ignore", NumericalWarning)
+        for timing in _measure_all(arguments, devices):
+            timings.append(timing)
+            print("measured", *timing.values(), flush=True)
+        compared = _cases(arguments, [min(SIZE_OF_COMPARISON, max(arguments.sizes))])
+        others = [device for device in devices if device != "cpu"]
+        equalities = [compare(case, device) for device in others for case in compared]
+    report = format_gpu(timings, equalities)
+    print(report)
+    save_json(arguments.output, timings=timings, equalities=equalities)
+    if arguments.output is not None:
+        text = f"# One step on the CPU and on a GPU\n\n{__doc__.strip()}\n\n{report}\n"
+        arguments.output.with_suffix(".md").write_text(text)
+    return 0 if all(found["equal"] for found in equalities) else 1
+
+
+def _cases(arguments: argparse.Namespace, sizes: Sequence[int]) -> list[Case]:
+    return [Case(n, dim, dtype)
+            for n in sizes for dim in arguments.dims for dtype in arguments.dtypes]  # fmt: skip
+
+
+def _measure_all(arguments: argparse.Namespace, devices: Sequence[str]) -> Iterator[dict[str, Any]]:
+    for case in _cases(arguments, sorted(arguments.sizes)):
+        for device in devices:
+            for stage in ("fit", "geometry"):
+                yield measure(case, device, stage, arguments.repeats)
+            for q in arguments.q:
+                for restarts in arguments.restarts:
+                    yield measure(case, device, "search", arguments.repeats, q, restarts)

@@ -1,0 +1,1 @@
+"""What optimises: the package's methods, their variants, and references from outside."""

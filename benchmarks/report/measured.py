@@ -1,0 +1,203 @@
+"""Tables of the commands that measure: speed, endurance, coverage, gpu, reference, torture."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from scipy.stats import binomtest
+
+from benchmarks.problems.reference import AUTHORS
+from benchmarks.report.markdown import met, percent, signed, write_table
+from benchmarks.report.measures import pivot, summarize
+from benchmarks.runs.coverage import SCALES
+from benchmarks.runs.gpu import RTOL
+from benchmarks.runs.table import read_table
+
+Rows = Sequence[dict[str, Any]]
+AUTHORS_OVER_PLAIN = {2: 1.2 / 0.25, 6: 2.0 / 0.6}  # by dimension, see the command
+AUTHORS_TARGET = 8.0
+EXPANDING_TARGET = 1.2
+SLOWEST_TARGET = 3.0
+MEMORY_TARGET = 1.25
+MEMORY_FROM = 50  # evaluations: by then everything that is loaded once has been
+_NO_GPU = (
+    "No GPU was there: the cuda columns are empty, no GPU figure has been measured, and nothing "
+    "follows from the CPU's about one."
+)
+
+
+def format_speed(measured: Rows) -> str:
+    """A row per problem."""
+    rows = {}
+    for row in measured:
+        seconds = pd.DataFrame(row["seconds"])
+        times = 1e3 * (seconds[1:] if len(seconds) > 1 else seconds)
+        typical = times.median()
+        cells = typical.map("{:.0f}".format) + times.mean().map(" ({:.0f})".format)
+        authors = AUTHORS_OVER_PLAIN[row["dim"]] * typical["plain"]
+        optuna, script = typical["optuna"] / typical["default"], authors / typical["default"]
+        expanding = typical["expanding"] / typical["plain"]
+        rows[row["problem"]] = {
+            "d": row["dim"],
+            **cells,
+            "authors (scaled)": f"{authors:.0f}",
+            "optuna / default": f"{optuna:.2f} {met(optuna >= 1)}",
+            "authors / default": f"{script:.1f} {met(script >= AUTHORS_TARGET)}",
+            "expanding / plain": f"{expanding:.2f} {met(expanding <= EXPANDING_TARGET)}",
+        }
+    return (
+        f"{write_table(pd.DataFrame.from_dict(rows, orient='index'), 'problem')}\n\n"
+        "Milliseconds per suggestion, median (mean). Targets: optuna / default at least 1, "
+        f"authors / default at least {AUTHORS_TARGET:.0f}, expanding / plain at most "
+        f"{EXPANDING_TARGET}."
+    )
+
+
+def format_endurance(steps: pd.DataFrame) -> str:
+    """Memory every 50 evaluations, seconds, and verdicts."""
+    memory, taken = steps["peak_memory"], steps[steps["suggested"]]["seconds"]
+    marks = memory[(steps.index % MEMORY_FROM == 0) | (steps.index == len(steps))]
+    half = len(taken) // 2
+    lines = [
+        f"peak memory in MiB by evaluation: {marks.round().to_dict()}",
+        f"seconds per suggestion: median {taken.median():.2f} (first half "
+        f"{taken[:half].median():.2f}, second {taken[half:].median():.2f}), slowest "
+        f"{taken.max():.2f} (at evaluation {taken.idxmax()})",
+        _verdict("slowest / median", taken.max() / taken.median(), SLOWEST_TARGET),
+    ]
+    if len(steps) > MEMORY_FROM:
+        growth = memory.iloc[-1] / memory[MEMORY_FROM]
+        lines.append(_verdict(f"memory at the end / at {MEMORY_FROM}", growth, MEMORY_TARGET))
+    return "\n".join(lines)
+
+
+def _verdict(name: str, value: float, target: float) -> str:
+    return f"{name}: {value:.2f}, target {target}: {met(value <= target)}"
+
+
+def format_coverage(searches: Rows, settings: dict[str, Any]) -> str:
+    """A row per dimension and factor on beta."""
+    frame = pd.DataFrame(searches)
+    promised = 1 - settings["delta"]
+    rows, verdicts = [], []
+    for dim in sorted(frame["dim"].unique()):
+        for beta in SCALES:
+            own = frame[(frame["dim"] == dim) & (frame["beta"] == beta)]
+            row = _coverage_row(own)
+            rows.append({"d": dim, "beta": beta, **row})
+            if SCALES[beta] == 1 and "coverage" in row:
+                verdicts.append(
+                    f"- d = {dim}, beta of the theorem: coverage {row['coverage']}, promised at "
+                    f"least {promised:g}: {met(float(row['coverage']) >= promised)}."
+                )
+    about = (
+        "epsilon {epsilon:g} standard deviations of the values seen, delta {delta:g}, length-scale "
+        "{lengthscale:g} sides of the box, at most {max_evaluations} evaluations. Evaluations and "
+        "sqrt(beta) when the trigger fired: median (and range), initial points included."
+    ).format(**settings)
+    table = write_table(pd.DataFrame(rows, dtype=object).set_index("d"), "d")
+    return "\n".join([table, "", about, "", *verdicts])
+
+
+def _coverage_row(own: pd.DataFrame) -> dict[str, object]:
+    fired = own[own["epsilon"].notna()]
+    counts = {"paths": len(own), "fired": len(fired)}
+    if fired.empty:
+        return counts
+    covered = int((fired["regret"] <= fired["epsilon"]).sum())
+    interval = binomtest(covered, len(fired)).proportion_ci(0.95, method="exact")
+    needed = fired["evaluations"]
+    return {
+        **counts,
+        "within epsilon": covered,
+        "coverage": f"{covered / len(fired):.3f}",
+        "95 % interval": f"{interval.low:.3f} to {interval.high:.3f}",
+        "evaluations": f"{needed.median():g} ({needed.min()} to {needed.max()})",
+        "sqrt(beta)": f"{fired['sqrt_beta'].median():.2f}",
+        "largest regret / epsilon": f"{(fired['regret'] / fired['epsilon']).max():.2f}",
+    }
+
+
+def format_gpu(timings: Rows, equalities: Rows) -> str:
+    """Tables of times per stage, and what can be said about them."""
+    frame = pd.DataFrame(timings).convert_dtypes()
+    parts = []
+    for stage, part in frame.groupby("stage"):
+        parts += [f"## {stage.capitalize()}", _times(part.dropna(axis="columns", how="all"))]
+    parts.append("Milliseconds: medians, and quartiles in brackets. Memory in MiB.")
+    if "cuda" not in set(frame["device"]):
+        parts.append(_NO_GPU)
+    return "\n\n".join([*parts, "## Equal to the CPU", _equality_table(equalities)])
+
+
+def _times(frame: pd.DataFrame) -> str:
+    keys = [key for key in ("n", "dim", "dtype", "q", "restarts") if key in frame]
+    devices = {
+        device: frame[frame["device"] == device].set_index(keys) for device in ("cpu", "cuda")
+    }
+    cells = {}
+    for device, rows in devices.items():
+        cells[f"{device} ms"] = rows.apply(_time_cell, axis=1, result_type="reduce")
+        cells[f"{device} MiB"] = rows["peak_memory"].map("{:.0f}".format)
+    cpu, cuda = (rows["seconds"].map(_median) for rows in devices.values())
+    cells["cpu / cuda"] = (cpu / cuda).map("{:.2f}".format, na_action="ignore")
+    return write_table(pd.DataFrame(cells).reset_index(keys[1:]), "n")
+
+
+def _median(seconds: Sequence[float]) -> float:
+    return pd.Series(seconds, dtype=float).median()
+
+
+def _time_cell(row: pd.Series) -> str:
+    if isinstance(row.get("error"), str):
+        return row["error"]
+    low, middle, high = 1e3 * pd.Series(row["seconds"]).quantile([0.25, 0.5, 0.75])
+    return f"{middle:.1f} [{low:.1f}, {high:.1f}]"
+
+
+def _equality_table(equalities: Rows) -> str:
+    if not equalities:
+        return "No other device was there."
+    frame = pd.DataFrame(equalities).set_index("device")
+    numbers = frame.select_dtypes(float).columns
+    cells = frame.astype({"equal": str}).assign(**frame[numbers].map("{:.1e}".format))
+    limits = ", ".join(f"{rtol:g} ({dtype})" for dtype, rtol in RTOL.items())
+    return (
+        f"{write_table(cells, 'device')}\n\nLargest difference relative to the largest value; "
+        f"equal if at most {limits}."
+    )
+
+
+def format_reference(directory: Path) -> str:
+    """Mean log-regret per problem, and the first boxes compared with the authors'."""
+    frame = summarize(read_table([directory]))
+    regret = pivot(frame, "log_regret").groupby(level="problem").mean()
+    first = pivot(frame.assign(first=frame["growth"].str[0]), "first")
+    parts = [
+        "L = log10(regret / best initial regret), mean over seeds (lower is better):",
+        write_table(regret.map(signed), "problem"),
+    ]
+    if AUTHORS in first:
+        wider = 10 ** first.sub(first.pop(AUTHORS), axis=0) - 1
+        parts += [
+            "Sides of the first box beyond those of the authors', mean over dimensions and seeds:",
+            write_table(wider.groupby(level="problem").mean().map(percent), "problem"),
+        ]
+    return "\n\n".join(parts)
+
+
+def format_torture(attacks: Rows) -> str:
+    """A row per attack, then what went wrong."""
+    counts = ("tried", "survived", "refused", "losses", "opaque")
+    rows = {
+        attack["attack"]: {
+            **{name: f"{attack[name]:,}" for name in counts},
+            "seconds": f"{attack['seconds']:.0f}",
+        }
+        for attack in attacks
+    }
+    heads = {"refused": "of them refused in words", "opaque": "opaque errors"}
+    table = pd.DataFrame.from_dict(rows, orient="index").rename(columns=heads)
+    wrong = [f"- {attack['name']}: {text}" for attack in attacks for text in attack["examples"]]
+    return "\n".join([write_table(table, "attack"), *(["", *wrong] if wrong else [])])
