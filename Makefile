@@ -1,6 +1,8 @@
 # make demo       create .venv, install the package, run the demonstration
-# make test       run the tests (PYTEST_ARGS="-m 'not slow'" and the like are passed on)
-# make lint       ruff
+# make quick      run the tests of the mathematics and of a step, for work in progress
+# make test       run all tests but the slow ones (PYTEST_ARGS="-k boxes" and the like are passed on)
+# make slow       run the slow ones
+# make lint       ruff, and import-linter for the layers
 # make typecheck  mypy, strict
 # make tutorials  execute every notebook with small budgets
 # make docs       API pages in build/docs
@@ -9,6 +11,7 @@
 
 PYTHON ?= python3
 PYTEST_ARGS ?=
+ARGS ?=
 
 # Two threads make the small GP fits of this package many times slower than one.
 export OMP_NUM_THREADS = 1
@@ -16,31 +19,37 @@ export OMP_NUM_THREADS = 1
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt
+# The way from data to a box; runs, hosts and benchmarks are left to `make test`.
+QUICK = $(addprefix tests/,acquisition models policies posterior records spaces strategies test_boxes.py)
 NOTEBOOKS = $(sort $(wildcard tutorials/*.ipynb))
 
-# What a user may want to read beside the names in `botorch_ubo` itself.
-PARTS = beta boxes context factories kernel_reach methods models quick_fit quick_gp quick_search plotting posterior radius testing triggers
-SOURCES = $(wildcard botorch_ubo/acquisition/[a-z]*.py botorch_ubo/strategies/[a-z]*.py)
-MODULES = botorch_ubo $(PARTS:%=botorch_ubo.%) botorch_ubo.acquisition botorch_ubo.strategies \
-	$(subst /,.,$(basename $(sort $(SOURCES))))
+# What a user may want to read; pdoc takes the modules of a package with it.
+MODULES = botorch_ubo !botorch_ubo.cli !botorch_ubo.compat
 
 # One environment, three sizes; each stamp says that its extras are installed.
 DEMO := $(VENV)/.installed-demo
 CHECK := $(VENV)/.installed-check
 ALL := $(VENV)/.installed-all
 
-.PHONY: demo test lint typecheck tutorials docs clean distclean
+.PHONY: demo quick test slow lint typecheck tutorials docs clean distclean
 .NOTPARALLEL:
 .DEFAULT_GOAL := demo
 
 demo: $(DEMO)
-	$(BIN)/python -m botorch_ubo.demo
+	$(BIN)/python -m botorch_ubo demo $(ARGS)
+
+quick: $(CHECK)
+	$(BIN)/python -m pytest -n 2 -q -m "not slow" $(QUICK) $(PYTEST_ARGS)
 
 test: $(CHECK)
-	$(BIN)/python -m pytest -n 2 -q $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n 2 -q -m "not slow" $(PYTEST_ARGS)
+
+slow: $(CHECK)
+	$(BIN)/python -m pytest -n 2 -q -m slow $(PYTEST_ARGS)
 
 lint: $(CHECK)
 	$(BIN)/ruff check .
+	$(BIN)/lint-imports --no-cache --no-logo
 
 typecheck: $(CHECK)
 	$(BIN)/mypy
@@ -82,5 +91,5 @@ $(CHECK): pyproject.toml constraints.txt | $(VENV)/.created
 
 $(ALL): pyproject.toml constraints.txt | $(VENV)/.created
 	@echo "installing botorch_ubo with all its extras into $(VENV) (the first time takes some minutes)"
-	@$(PIP) -e '.[plot,test,dev,dask,tutorials,benchmarks,docs]'
+	@$(PIP) -e '.[plot,test,dev,dask,scipy,gest,optuna,ax,tutorials,benchmarks,docs]'
 	@touch $(DEMO) $(CHECK) $@

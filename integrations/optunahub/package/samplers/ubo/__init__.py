@@ -1,0 +1,3 @@
+from .sampler import UBOSampler
+
+__all__ = ["UBOSampler"]

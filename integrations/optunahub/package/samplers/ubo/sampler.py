@@ -1,0 +1,3 @@
+from botorch_ubo.integrations.optuna import UBOSampler
+
+__all__ = ["UBOSampler"]
