@@ -44,7 +44,7 @@ quick: $(CHECK)
 test: $(CHECK)
 	$(BIN)/python -m pytest -n 2 -q -m "not slow" $(PYTEST_ARGS)
 
-slow: $(CHECK)
+slow: $(ALL)
 	$(BIN)/python -m pytest -n 2 -q -m slow $(PYTEST_ARGS)
 
 lint: $(CHECK)
