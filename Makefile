@@ -5,7 +5,7 @@
 # make lint       ruff, and import-linter for the layers
 # make typecheck  mypy, strict
 # make tutorials  execute every notebook with small budgets
-# make docs       API pages in build/docs
+# make docs       the site in build/docs; open build/docs/index.html
 # make clean      remove what the targets above wrote, except .venv
 # make distclean  remove .venv too
 
@@ -22,9 +22,6 @@ PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check -c constrain
 # The way from data to a box; runs, hosts and benchmarks are left to `make test`.
 QUICK = $(addprefix tests/,acquisition models policies posterior records spaces strategies test_boxes.py)
 NOTEBOOKS = $(sort $(wildcard tutorials/*.ipynb))
-
-# What a user may want to read; pdoc takes the modules of a package with it.
-MODULES = botorch_ubo !botorch_ubo.cli !botorch_ubo.compat
 
 # One environment, three sizes; each stamp says that its extras are installed.
 DEMO := $(VENV)/.installed-demo
@@ -45,7 +42,7 @@ test: $(CHECK)
 	$(BIN)/python -m pytest -n 2 -q -m "not slow" $(PYTEST_ARGS)
 
 slow: $(ALL)
-	$(BIN)/python -m pytest -n 2 -q -m slow $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -q -m slow $(PYTEST_ARGS)
 
 lint: $(CHECK)
 	$(BIN)/ruff check .
@@ -64,7 +61,7 @@ tutorials: $(ALL)
 	done
 
 docs: $(ALL)
-	$(BIN)/pdoc --docformat google --math -o build/docs $(MODULES)
+	$(BIN)/python -m sphinx -W --keep-going -q -b html -d build/doctrees docs build/docs
 
 clean:
 	rm -rf build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -48,7 +48,7 @@ def test_an_extra_declares_what_its_files_import(folder: str, extra: str) -> Non
         ("tutorials", "ipywidgets"),
         ("tutorials", "pytest"),
         ("docs", "pytest"),
-        ("docs", "pdoc"),
+        ("docs", "sphinx"),
         ("fully-bayesian", "pyro"),
     ],
 )
@@ -75,7 +75,7 @@ PLAIN = [
         ("", PLAIN),
         ("plot", ["botorch_ubo.plotting"]),
         ("dask", ["distributed", "botorch_ubo.run.dask_tasks"]),
-        ("docs", ["pdoc", "botorch_ubo.plotting", "botorch_ubo.testing", *PLAIN]),
+        ("docs", ["myst_nb", "furo", "botorch_ubo.plotting", "botorch_ubo.testing", *PLAIN]),
         ("tutorials", sorted(set().union(*map(imports_of, files_in("tutorials"))))),
         ("benchmarks", ["benchmarks.commands", "benchmarks.report.figures", "benchmarks.methods"]),
         ("test", sorted(set().union(*map(imports_of, files_in("tests"))) - {"tests"})),
