@@ -6,6 +6,7 @@ Everything is compared with the user's own doubles, and with no tolerance.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
@@ -18,11 +19,13 @@ from torch import Tensor
 
 from botorch_ubo.acquisition.search import SearchSettings, StartsAroundData
 from botorch_ubo.boxes import cast_inward, clip, fit_inside
-from botorch_ubo.methods import available_methods
+from botorch_ubo.controller import ExpandingBounds
+from botorch_ubo.methods import available_methods, get_method
 from botorch_ubo.models import default_model
 from botorch_ubo.policies.triggers import Always
 from botorch_ubo.run.optimizer import UnboundedOptimizer
-from tests.support.controlled import FAST, bell, build, corrected, gp, inside
+from botorch_ubo.strategies import FixedBox
+from tests.support.controlled import FAST, UNIT, bell, build, corrected, data, gp, inside
 from tests.support.gps import tensor
 
 METHODS = [method.name for method in available_methods()]
@@ -264,3 +267,17 @@ def test_tiny_rooms_between_box_and_limit() -> None:
         trial = optimizer.ask()
         assert limits[0] <= trial.X[0] <= limits[1]
         optimizer.tell(trial, -trial.X[0])
+
+
+@dataclass(frozen=True)
+class Astray(FixedBox):
+    """Refines every candidate to a place beyond all limits."""
+
+    def refine(self, context: Any, X: Tensor, acq_function: Any) -> Tensor:
+        return X + 100.0
+
+
+def test_limits_have_the_last_word_after_a_refinement() -> None:
+    method = replace(get_method("EI-Vanilla"), name="Astray", strategy=Astray())
+    box = ExpandingBounds(UNIT, method=method, hard_limits=[(None, 1.25), (None, 1.5)], **FAST)
+    assert box.suggest(gp(*data())).tolist() == [[1.25, 1.5]]
