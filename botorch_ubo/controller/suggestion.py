@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from typing import Any
 
 import torch
 from botorch.acquisition.acquisition import (
@@ -14,12 +15,12 @@ from botorch.acquisition.acquisition import (
 from botorch.exceptions.errors import UnsupportedError
 from botorch.models.model import Model
 from botorch.sampling import SobolQMCNormalSampler
-from botorch.utils.sampling import manual_seed
 from torch import Tensor
 
 from botorch_ubo.acquisition.search import (
     InputSpace,
     Lattice,
+    PrivateDraws,
     check_pending,
     is_joint,
     maximize_acquisition,
@@ -114,12 +115,12 @@ def seed_sampler(acq_function: AcquisitionFunction, seed: int) -> AcquisitionFun
     return acq_function
 
 
-def repeatable(acq_function: object, seed: int) -> AbstractContextManager[None]:
+def repeatable(acq_function: object, seed: int) -> AbstractContextManager[Any]:
     r"""The same draws for the same question, where the caller gives the acquisition function.
 
     Those of the methods have samplers and generators of their own. Others may draw as they are
-    built or first evaluated (Thompson samples, optimal samples of entropy search), from the
-    process-wide generator; it is put back afterwards.
+    built or first evaluated (Thompson samples, optimal samples of entropy search); a private
+    generator is put in the place of that of the process.
 
     Args:
         acq_function: What the caller gave, or ``None``.
@@ -128,7 +129,7 @@ def repeatable(acq_function: object, seed: int) -> AbstractContextManager[None]:
     Returns:
         A context manager.
     """
-    return nullcontext() if acq_function is None else manual_seed(seed)
+    return nullcontext() if acq_function is None else PrivateDraws(seed)
 
 
 def check_can_be_weighted(acq_function: AcquisitionFunction) -> None:

@@ -124,8 +124,24 @@ class TestInputConstraints:
         model, box = gp(X, Y), ExpandingBounds(UNIT, **FAST)
         whole = box.suggest(model, discrete_dims={0: [0.0, 0.25, 0.5, 0.75, 1.0, 20.0]})
         assert float(whole[0, 0]) in (0.0, 0.25, 0.5, 0.75, 1.0) and inside(box.bounds, whole)
+        limit = [(INDEX, tensor([-1.0, -1.0]), -1.4)]
+        cut = box.suggest(model, discrete_dims={0: [0.0, 0.5, 1.0]}, inequality_constraints=limit)
+        assert float(cut[0, 0]) in (0.5, 1.0) and float(cut.sum()) == pytest.approx(1.4, abs=1e-3)
         category = box.suggest(model, cat_dims={1: [0.0, 5.0]}, fixed_features={0: 0.5})
         assert float(category[0, 0]) == 0.5 and float(category[0, 1]) in (0.0, 5.0)
+
+    @pytest.mark.slow
+    def test_of_several_points_and_their_fantasies(self) -> None:
+        X, Y = data(8)
+        box = ExpandingBounds(UNIT, **FAST)
+        limit = [(INDEX, tensor([-1.0, -1.0]), -1.8)]
+
+        def build(model: Model) -> qKnowledgeGradient:
+            return qKnowledgeGradient(model, num_fantasies=4)
+
+        x = box.suggest(gp(X, Y), build, q=2, inequality_constraints=limit)
+        assert x.shape == (2, 2) and inside(box.bounds, x) and len(x.unique(dim=0)) == 2
+        assert (x.sum(-1) <= 1.8 + 1e-6).all() and (x.sum(-1) > 1).all()  # the hill is at 3.5
 
     def test_hard_limits_have_the_last_word(self) -> None:
         X, Y = data(8)

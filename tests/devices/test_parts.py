@@ -4,7 +4,7 @@ import pytest
 import torch
 from botorch.acquisition import LogExpectedImprovement, qUpperConfidenceBound
 
-from botorch_ubo.acquisition.search import maximize_acquisition
+from botorch_ubo.acquisition.search import PrivateDraws, maximize_acquisition
 from botorch_ubo.strategies.refinement import refine_in_balls
 from tests.support.controlled import corrected
 from tests.support.on_devices import (
@@ -42,6 +42,27 @@ class TestParts:
             context.confidence.ucb, boxes, context.view.neighborhood, settings=FEW
         )
         assert_on(device, torch.double, X, value)
+
+    def test_private_draws(self, device: str) -> None:
+        found = []
+        for at in (device, "cpu"):
+            with PrivateDraws(0):
+                weights = torch.rand(4, 6, dtype=torch.double, device=at)
+                found.append([weights, weights.multinomial(2), torch.randperm(5, device=at)])
+                found[-1].append(torch.randn_like(weights))
+                found[-1].append(torch.zeros_like(weights).uniform_())
+            assert all(x.device.type == at for x in found[-1])
+        for one, other in zip(*found, strict=True):
+            assert torch.equal(one.cpu(), other)
+
+    @pytest.mark.slow
+    def test_within_constraints(self, device: str) -> None:
+        model = build("rbf", device)
+        box = corrected(BOUNDS.to(device), **FAST)
+        limit = [(torch.tensor([0, 1]), torch.ones(2, dtype=torch.double).to(device), 2.0)]
+        x = box.suggest(model, inequality_constraints=limit, discrete_dims={0: [0.5, 1.0, 1.5]})
+        assert_on(device, torch.double, x)
+        assert float(x[0, 0]) in (0.5, 1.0, 1.5) and float(x.sum()) >= 2 - 1e-6
 
     @pytest.mark.slow
     def test_batch_and_pending_points(self, device: str) -> None:

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from botorch.acquisition import qLogExpectedImprovement
+from botorch.acquisition import qKnowledgeGradient, qLogExpectedImprovement, qMaxValueEntropy
+from botorch.acquisition.thompson_sampling import PathwiseThompsonSampling
 from botorch.models.model import Model
 from torch import Tensor
 
@@ -104,6 +105,85 @@ class TestEveryMethod:
         assert all(points.dtype == torch.double and points.isfinite().all() for points in found)
 
 
+LIMIT = [(torch.tensor([0, 1]), torch.tensor([-1.0, -1.0], dtype=torch.double), -1.8)]
+LINE = [(torch.tensor([0, 1]), torch.tensor([1.0, 1.0], dtype=torch.double), 1.2)]
+
+
+def log_ei(model: Model) -> qLogExpectedImprovement:
+    return qLogExpectedImprovement(model, best_f=0.5)
+
+
+def knowledge_gradient(model: Model) -> qKnowledgeGradient:
+    return qKnowledgeGradient(model, num_fantasies=2)
+
+
+def max_value_entropy(model: Model) -> qMaxValueEntropy:
+    with np.errstate(all="ignore"):  # to build it is the caller's part
+        return qMaxValueEntropy(model, torch.rand(20, 2, dtype=torch.double), num_fantasies=2)
+
+
+ASKED: dict[str, dict[str, Any]] = {
+    "limit": {"inequality_constraints": LIMIT},
+    "line": {"equality_constraints": LINE, "q": 2},
+    "disc": {"nonlinear_inequality_constraints": [(lambda x: 1 - x.square().sum(), True)]},
+    "discrete": {"discrete_dims": {0: [0.0, 0.5, 1.0]}},
+    "discrete within a limit": {
+        "discrete_dims": {0: [0.0, 0.5, 1.0]},
+        "inequality_constraints": LIMIT,
+    },
+    "binary": {"discrete_dims": {0: [0.0, 1.0], 1: [0.0, 1.0]}},
+    "categories": {"cat_dims": {1: [0.0, 1.0, 5.0]}, "inequality_constraints": LIMIT},
+    "samples": {"acq_function": log_ei, "q": 2},
+    "samples within a limit": {"acq_function": log_ei, "q": 2, "inequality_constraints": LIMIT},
+    "Thompson": {"acq_function": PathwiseThompsonSampling, "q": 2},
+    "one-shot": {"acq_function": knowledge_gradient},
+    "one-shot, several": {"acq_function": knowledge_gradient, "q": 2},
+    "one-shot within a limit": {
+        "acq_function": knowledge_gradient,
+        "q": 2,
+        "inequality_constraints": LIMIT,
+    },
+    "entropy": {"acq_function": max_value_entropy},
+}
+
+
+@pytest.fixture
+def no_rewinding(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever sets the generator of the process fails."""
+
+    def refuse(*_: Any, **__: Any) -> None:
+        raise AssertionError("the generator of the process was set")
+
+    for name in ("manual_seed", "set_rng_state", "fork_rng", "seed"):
+        monkeypatch.setattr(torch.random, name, refuse)
+    for name in ("manual_seed", "set_rng_state", "seed"):
+        monkeypatch.setattr(torch, name, refuse)
+
+
+@pytest.mark.filterwarnings("ignore::botorch.exceptions.warnings.BotorchWarning")
+@pytest.mark.usefixtures("no_rewinding")
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.slow) if name.startswith(("one-shot", "ent")) else name
+        for name in ASKED
+    ],
+)
+def test_no_search_seeds_or_draws_from_the_generator_of_the_process(name: str) -> None:
+    X, Y = data()
+    model = ExpandingBounds(unit_box(2), search=CHEAP).fit(X, Y)
+    box = ExpandingBounds(unit_box(2), search=CHEAP)
+    with left_alone():
+        first = box.suggest(model, **ASKED[name])
+    torch.rand(3)
+    with torch.no_grad():
+        old = np.seterr(all="raise")
+        try:
+            assert torch.equal(box.suggest(model, **ASKED[name]), first)
+        finally:
+            np.seterr(**old)
+
+
 def objective(x: list[float]) -> float:
     return float((x[0] - 3) ** 2 + x[1] ** 2)
 
@@ -144,21 +224,9 @@ def test_threads_that_draw_meanwhile_get_their_own_numbers() -> None:
         model = box.fit(X, Y)
         box.suggest(model)
         box.suggest(model, q=2)
+        for name in ("limit", "discrete within a limit", "samples", "Thompson"):
+            box.suggest(model, **ASKED[name])
     done.set()
     thread.join()
     assert len(drawn) > 50
     assert drawn == expected[: len(drawn)]
-
-
-def test_a_monte_carlo_function_of_the_user_is_repeatable() -> None:
-    X, Y = data()
-    box = ExpandingBounds(unit_box(2), search=CHEAP)
-    model = box.fit(X, Y)
-
-    def build(fitted: Model) -> qLogExpectedImprovement:
-        return qLogExpectedImprovement(fitted, best_f=float(Y.max()))
-
-    with left_alone():
-        first = box.suggest(model, build, q=2)
-    torch.rand(3)
-    assert torch.equal(box.suggest(model, build, q=2), first)

@@ -10,6 +10,7 @@ from botorch_ubo.acquisition.search.in_space import (
 from botorch_ubo.acquisition.search.input_space import InputArguments, InputSpace
 from botorch_ubo.acquisition.search.lattice import Lattice
 from botorch_ubo.acquisition.search.maximize import maximize_acquisition
+from botorch_ubo.acquisition.search.private_draws import PrivateDraws
 from botorch_ubo.acquisition.search.settings import SearchSettings
 from botorch_ubo.acquisition.search.starts import Neighborhood, StartsAroundData
 
@@ -18,6 +19,7 @@ __all__ = [
     "InputSpace",
     "Lattice",
     "Neighborhood",
+    "PrivateDraws",
     "SearchSettings",
     "StartsAroundData",
     "check_pending",

@@ -1,8 +1,9 @@
 r"""The search where the plain one does not apply: input constraints, mixed inputs, one-shot.
 
-``optimize_acqf`` and ``optimize_acqf_mixed_alternating`` do all the work. Starts are those around
-the data, as far as a function takes starts of one point. A one-shot function needs its own initial
-conditions (fantasies have a part in them), and gets them from BoTorch.
+``optimize_acqf`` and the steps of ``optimize_acqf_mixed_alternating`` do all the work. Starts are
+those around the data, as far as a function takes starts of one point. A one-shot function needs
+its own initial conditions (fantasies have a part in them), and gets them from BoTorch; with linear
+constraints from :mod:`botorch_ubo.acquisition.search.joint_starts`.
 """
 
 from __future__ import annotations
@@ -10,16 +11,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import torch
 from botorch.acquisition.acquisition import AcquisitionFunction, OneShotAcquisitionFunction
 from botorch.acquisition.analytic import AnalyticAcquisitionFunction
 from botorch.exceptions.errors import CandidateGenerationError, UnsupportedError
 from botorch.optim import optimize_acqf
-from botorch.optim.optimize_mixed import optimize_acqf_mixed_alternating
-from botorch.utils.sampling import manual_seed
 from torch import Tensor
 
 from botorch_ubo.acquisition.search.input_space import InputSpace
+from botorch_ubo.acquisition.search.joint_starts import JointStarts
+from botorch_ubo.acquisition.search.mixed import maximize_mixed
+from botorch_ubo.acquisition.search.private_draws import PrivateDraws
 from botorch_ubo.acquisition.search.settings import Options, SearchSettings
 from botorch_ubo.acquisition.search.starts import Neighborhood, StartsAroundData
 from botorch_ubo.boxes import clip
@@ -92,48 +95,23 @@ def _best(
     nothing: UnsupportedError | None = None
     for i, box in enumerate(boxes):
         room = space.widen(box)
-        # BoTorch's own starts are of the process-wide generator, which is put back afterwards.
-        with manual_seed(seed + 7919 * i), torch.enable_grad():
-            if space.is_mixed:
-                X, value = _in_mixed_space(acq_function, room, settings, space)
-            else:
-                starts = StartsAroundData(neighborhood, seed + 7919 * i)
-                try:
+        starts = StartsAroundData(neighborhood, seed + 7919 * i)
+        # Whatever the caller has torch and numpy do about gradients and underflow.
+        with PrivateDraws(starts.seed), torch.enable_grad(), np.errstate(all="ignore"):
+            try:
+                if space.is_mixed:
+                    X, value = maximize_mixed(acq_function, room, starts, settings, space)
+                else:
                     X, value = _in_continuous_space(acq_function, room, starts, q, settings, space)
-                except UnsupportedError as error:  # no point of this box satisfies everything
-                    nothing = error
-                    continue
+            except UnsupportedError as error:  # no point of this box satisfies everything
+                nothing = error
+                continue
         if best is None or value.sum() > best[1].sum():
             best = X, value
     if best is None:
         assert nothing is not None
         raise nothing
     return best[0]
-
-
-def _in_mixed_space(
-    acq_function: AcquisitionFunction, box: Tensor, settings: SearchSettings, space: InputSpace
-) -> tuple[Tensor, Tensor]:
-    values = space.values_within(box)
-    single = {i: found[0] for i, found in values.items() if len(found) == 1}
-    space = replace(space, fixed_features={**single, **(space.fixed_features or {})})
-    values = {i: found for i, found in values.items() if i not in (space.fixed_features or {})}
-    corners = box.clone()
-    for i, found in values.items():  # BoTorch wants the box of a discrete input to be its own
-        corners[:, i] = box.new_tensor([found[0], found[-1]])
-    X, value = optimize_acqf_mixed_alternating(
-        acq_function,
-        bounds=space.widen(corners),
-        discrete_dims=values,
-        cat_dims=dict(space.cat_dims or {}),
-        options=dict(settings.options or {}),
-        q=1,
-        raw_samples=settings.raw_samples,
-        num_restarts=settings.num_restarts,
-        **space.linear_arguments(),
-    )
-    assert value is not None
-    return X.detach(), value.detach()
 
 
 def _in_continuous_space(
@@ -157,6 +135,9 @@ def _in_continuous_space(
             "raw_samples": min(settings.raw_samples, _ONE_SHOT_RAW_SAMPLES),
             "options": settings.options,
         }
+        if space.inequality_constraints or space.equality_constraints:
+            # BoTorch's sampler between planes rewinds the generator of the process.
+            arguments["ic_generator"] = JointStarts(space, starts.seed)
     else:
         draw = replace(starts, space=space)
         given = draw(acq_function, box, 1, settings.num_restarts, settings.raw_samples)

@@ -8,26 +8,24 @@ that is known to satisfy everything until they do too, which for linear constrai
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, TypedDict
 
 import torch
 from botorch.exceptions.errors import InputDataError, UnsupportedError
+from botorch.optim.optimize_mixed import round_discrete_dims
 from botorch.optim.parameter_constraints import (
     evaluate_feasibility,
     project_to_equality_constraints,
 )
-from botorch.utils.sampling import get_polytope_samples
 from torch import Tensor
 
+from botorch_ubo.acquisition.search.polytope import HitAndRun, LinearConstraint
 from botorch_ubo.boxes import clip
 
-LinearConstraint = tuple[Tensor, Tensor, float]
-"""Indices, coefficients and right-hand side, as in ``optimize_acqf``."""
 NonlinearConstraint = tuple[Callable[[Tensor], Tensor], bool]
 
 _ANCHORS = 16
-_BURN_IN = 200  # a box cut by a few planes mixes soon; these are starts, not samples to average
 
 
 class InputArguments(TypedDict, total=False):
@@ -157,29 +155,44 @@ class InputSpace:
             X = project_to_equality_constraints(X, equalities)
         if equalities or self.inequality_constraints:
             try:
-                anchors = get_polytope_samples(
-                    _ANCHORS,
-                    box,
-                    list(self.inequality_constraints or ()) or None,
-                    equalities,
-                    seed=seed,
-                    n_burnin=_BURN_IN,
-                ).to(X)
+                between = HitAndRun(box, self.inequality_constraints, equalities, seed)
             except ValueError as error:  # so BoTorch says that there is nothing between the planes
                 raise UnsupportedError(
                     "Expected a point of the box that satisfies the linear input constraints; "
                     "there is none. Relax them, or give the box more room."
                 ) from error
+            anchors = between.draw(_ANCHORS).to(X)
             inside = X[self._linear_only().is_satisfied(X) & (clip(X, box) == X).all(dim=-1)]
             anchors = torch.cat([anchors, inside])
             X = torch.cat([self._pull(X, anchors, box), anchors[:_ANCHORS]])
         kept = X[self.is_satisfied(X)]
+        if self.is_mixed:
+            kept = self._on_values(kept, box, seed)
         if not len(kept):
             raise UnsupportedError(
                 f"Expected a point of the box that satisfies the input constraints; none of "
                 f"{len(X)} samples does. Evaluate one that does, or give the box more room."
             )
         return kept
+
+    def _on_values(self, X: Tensor, box: Tensor, seed: int) -> Tensor:
+        """Points whose discrete inputs have the nearest values, as far as all is satisfied."""
+        categories = {i: list(values) for i, values in (self.cat_dims or {}).items()}
+        values = {**self.values_within(box), **categories}
+        values = {i: v for i, v in values.items() if i not in (self.fixed_features or {})}
+        X = round_discrete_dims(X, values)
+        satisfied = self.is_satisfied(X)
+        found = [X[satisfied]]
+        columns = list(values)
+        for row in X[~satisfied][:, columns].unique(dim=0)[:_ANCHORS].tolist():
+            # Rounding has led beyond a constraint; the other inputs may make up for it.
+            fixed = {**(self.fixed_features or {}), **dict(zip(columns, row, strict=True))}
+            rest = replace(self, discrete_dims=None, cat_dims=None, fixed_features=fixed)
+            try:
+                found.append(rest.satisfy(X[~satisfied], rest.widen(box), seed))
+            except UnsupportedError:
+                continue
+        return torch.cat(found).unique(dim=0)
 
     def _pull(self, X: Tensor, anchors: Tensor, box: Tensor) -> Tensor:
         """Points on the way from their nearest anchors to ``X``, as far as all is satisfied."""

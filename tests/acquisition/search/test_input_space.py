@@ -52,6 +52,19 @@ def test_samples_satisfy_everything_and_stay_in_the_box(name: str) -> None:
     assert len(X.unique(dim=0)) > 4
 
 
+def test_discrete_inputs_get_values_and_the_others_make_up_for_it() -> None:
+    """x1 in {-1, 2} and x0 + x1 = 1.1: with x1 = 2, x0 is -0.9; with -1 it would leave the box."""
+    space = InputSpace(
+        equality_constraints=[(INDEX, tensor([1.0, 1.0]), 1.1)],
+        discrete_dims={1: [-1.0, 2.0]},
+        cat_dims={2: [0.0, 1.0, 2.0]},
+    )
+    X = space.satisfy(samples(), space.widen(BOX))
+    assert len(X) >= 3 and space.is_satisfied(X).all()
+    assert set(X[:, 1].tolist()) == {2.0} and X[:, 0].tolist() == pytest.approx([-0.9] * len(X))
+    assert set(X[:, 2].tolist()) == {0.0, 1.0, 2.0}
+
+
 def test_what_satisfies_already_stays() -> None:
     space = InputSpace(**SPACES["inequality"])
     X = samples()
