@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 
 COMMANDS = {
-    "demo": "minimise Beale's function from a box that does not hold its minimum",
+    "demo": "minimise Branin's function from a box that does not hold a minimum",
     "export": "write a run file as JSON Lines",
     "import": "make a run file of JSON Lines",
 }

@@ -1,14 +1,14 @@
-"""The demonstration runs, tells the truth about its run, and leaves a picture."""
+"""The demonstration runs, tells the truth about its run, and leaves pictures."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
+from PIL import Image
 
-from botorch_ubo import ConstantBeta, ExpandingBounds, get_method
 from botorch_ubo.boxes import contains
 from botorch_ubo.cli import demo
 
@@ -22,67 +22,95 @@ def _threads():
     torch.set_num_threads(threads)
 
 
+@pytest.fixture(scope="module")
+def both() -> tuple[demo.Run, demo.Run]:
+    """The default and the fixed box, as they are by default."""
+    runs = [demo.run(name, 3, 30, 2.0, quiet=True) for name in ("EI-Turns", demo.FIXED)]
+    return runs[0], runs[1]
+
+
 @pytest.mark.parametrize("seed", range(20))
-def test_the_first_box_is_a_fifth_of_the_domain_without_the_optimum(seed):
+def test_the_first_box_is_a_fifth_of_the_domain_without_an_optimum(seed: int):
     box = demo.first_box(seed)
-    assert torch.allclose(box[1] - box[0], torch.full((2,), 1.8, dtype=torch.double))
+    assert torch.allclose(box[1] - box[0], torch.full((2,), 3.0, dtype=torch.double))
     assert contains(demo.DOMAIN, box).all()
     assert not contains(box, demo.OPTIMIZERS).any()
 
 
-def test_the_objective_is_beale_beyond_its_domain_too():
-    X = torch.tensor([[3.0, 0.5], [0.0, 0.0], [20.0, 1.0]], dtype=torch.double)
-    expected = [0.0, 1.5**2 + 2.25**2 + 2.625**2, 1.5**2 + 2.25**2 + 2.625**2]
-    assert demo.objective(X).tolist() == pytest.approx(expected)
+def test_the_objective_is_branin_beyond_its_domain_too():
+    X = torch.tensor([[torch.pi, 2.275], [0.0, 0.0], [0.0, 26.0]], dtype=torch.double)
+    far = 10 - 10 / (8 * torch.pi)  # of what does not depend on the second coordinate at 0
+    expected = [0.397887, 36 + 10 + far, 400 + 10 + far]
+    assert demo.objective(X).tolist() == pytest.approx(expected, abs=1e-5)
 
 
 @pytest.mark.slow
-def test_main_reports_and_draws(tmp_path, capsys, recwarn):
-    picture = tmp_path / "demo.png"
-    demo.main(["--budget", "3", "--seed", "1", "--output", str(picture)])
+def test_the_default_finds_what_a_fixed_box_cannot(both: tuple[demo.Run, demo.Run]):
+    ours, fixed = both
+    assert ours.regret[-1] < 0.05 < 10 < fixed.regret[-1]
+    first = ours.box.initial_bounds
+    assert not contains(first, ours.X[ours.best])
+    assert torch.equal(fixed.box.bounds, first) and contains(first, fixed.X).all()
+    assert [step.num_observations for step in ours.steps] == list(range(6, 37))
+    sides = [float((step.region[1] - step.region[0]).max()) for step in ours.steps]
+    assert sides[-1] < sides[0] / 4  # it has closed in
+    assert contains(ours.steps[-1].bounds, ours.steps[-1].region.mean(dim=0))
+
+
+@pytest.mark.slow
+def test_the_certificate_is_in_units_of_the_function(both: tuple[demo.Run, demo.Run]):
+    """As far as the box goes, nothing is more than epsilon better than the best point by then."""
+    ours = demo.run("GPUCB-UBO", 3, 30, 2.0, quiet=True)
+    certificate = ours.box.certificate
+    assert certificate is not None and certificate.epsilon == pytest.approx(2.0)
+    bounds = torch.tensor(certificate.bounds, dtype=torch.double)
+    unit = torch.rand(20_000, 2, dtype=torch.double, generator=torch.Generator().manual_seed(0))
+    lowest = demo.objective(bounds[0] + (bounds[1] - bounds[0]) * unit).min()
+    assert ours.Y[: certificate.num_observations].min() - lowest <= 2.0
+    assert str(certificate) in demo.summarize(ours, both[1])
+
+
+@pytest.mark.slow
+def test_main_reports_and_draws(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], recwarn: pytest.WarningsRecorder
+):
+    picture, film = tmp_path / "demo.png", tmp_path / "demo.gif"
+    demo.main(["--budget", "3", "--seed", "1", "--output", str(picture), "--animate", str(film)])
     captured = capsys.readouterr()
     assert picture.read_bytes().startswith(PNG)
     assert picture.stat().st_size > 20_000
-    assert "best so far" in captured.err
+    with Image.open(film) as image:
+        assert image.n_frames == 4  # after the initial points, and after each other
     lines = captured.out.splitlines()
-    assert lines[0].startswith("iteration 1: TheoremBox moved the box, first step; radius")
-    summary = dict(re.split(r"\s{2,}", line, maxsplit=1) for line in lines[1:])
+    assert lines[0].startswith("iteration 1: TurnsBox moved the box, every step; ")
+    begin = next(i for i, line in enumerate(lines) if line.startswith("found"))
+    summary = dict(re.split(r"\s{2,}", line, maxsplit=1) for line in lines[begin:])
     assert list(summary) == [
-        "found", "optimum", "regret", "expansions", "certificate", "current box", "picture",
+        "found", "optimum", "regret", "fixed box", "box", "picture", "animation",
     ]  # fmt: skip
     assert "in 9 evaluations, 6 of them initial" in summary["found"]
-    assert summary["optimum"] == "f(3, 0.5) = 0"
-    assert summary["expansions"].startswith("1: from [-4.0")
-    assert summary["certificate"].startswith("none was issued")
-    assert re.fullmatch(r"regret bound .* epsilon = \d.*", summary["current box"])
-    assert summary["picture"] == str(picture)
+    assert summary["optimum"].startswith("0.3979, at (-3.142, 12.28)")
+    assert summary["box"].startswith("from [-4.27, -1.27] x [2.69, 5.69] to ")
     found, regret = (
         float(re.search(pattern, summary[key]).group(1))
         for key, pattern in (("found", r"\) = (\S+) in"), ("regret", r"^(\S+), of"))
     )
-    assert found == regret >= 0
+    assert found - regret == pytest.approx(0.397887, rel=1e-2)
     assert torch.get_num_threads() == 1
     assert not [str(w.message) for w in recwarn if "botorch" in w.filename]
 
 
-def test_the_summary_quotes_the_certificate():
-    bounds = demo.first_box(0)
-    X = bounds[0] + (bounds[1] - bounds[0]) * torch.rand(
-        7, 2, dtype=torch.double, generator=torch.Generator().manual_seed(0)
-    )
-    method = replace(get_method("GPUCB-UBO"), beta=ConstantBeta(100.0))
-    box = ExpandingBounds(bounds, method=method, maximize=False, epsilon=20.0)
-    for n in (6, 7):  # at the second step the slack is a quarter: epsilon of 20 is reached
-        Y = demo.objective(X[:n]).unsqueeze(-1)
-        box.update(demo.make_model(X[:n], Y, bounds).eval())
-    result = demo.Run(box, X, demo.objective(X).unsqueeze(-1))
-    assert box.certificate is not None
-    assert str(box.certificate) in demo.summarize(result)
-    assert "expansions   2: from" in demo.summarize(result)
-
-
 @pytest.mark.slow
 def test_the_same_seed_gives_the_same_run():
-    first, second = demo.run(seed=2, budget=2), demo.run(seed=2, budget=2)
+    first, second, other = (
+        demo.run("EI-Turns", seed, 2, 2.0, quiet=True) for seed in (2, 2, 3)
+    )
     assert torch.equal(first.X, second.X)
-    assert not torch.equal(first.X, demo.run(seed=3, budget=2).X)
+    assert not torch.equal(first.X, other.X)
+
+
+def test_the_picture_of_the_readme_is_small_and_moves():
+    path = Path(__file__).parents[2] / "docs" / "static" / "demo.gif"
+    assert path.stat().st_size < 2_000_000
+    with Image.open(path) as image:
+        assert image.n_frames == 31

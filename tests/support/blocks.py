@@ -21,13 +21,19 @@ def side(diff: str, drop: str) -> str:
     return "".join(line[1:] for line in diff.splitlines(keepends=True) if line[0] != drop)
 
 
-def run_blocks(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+def run_blocks(
+    path: Path, begin: dict[str, Any] | None = None
+) -> Iterator[tuple[str, dict[str, Any]]]:
     """Run the blocks in Python of a file in their order; of a diff both sides, the new one last.
+
+    Args:
+        path: The file.
+        begin: Names that are there before the first.
 
     Yields:
         Each block, after it has been run, and all names as they are then.
     """
-    names: dict[str, Any] = {"__name__": "__main__"}
+    names: dict[str, Any] = {"__name__": "__main__", **(begin or {})}
     exec("import torch; torch.manual_seed(0)", names)
     for language, code in blocks_of(path):
         if language == "diff":
