@@ -39,7 +39,7 @@ def test_help_names_the_commands(capsys):
     with pytest.raises(SystemExit) as stop:
         entry.main(["--help"])
     assert stop.value.code == 0
-    assert "demo: minimise Beale's function" in capsys.readouterr().out
+    assert "demo: minimise Branin's function" in capsys.readouterr().out
 
 
 def test_help_of_a_command_is_the_commands(capsys):
