@@ -27,14 +27,15 @@ MIN_NOISE = 1e-4
 """Least noise that is inferred, as in BoTorch, where the model's constraint allows less."""
 _MUCH_NOISE = 0.3
 _HOPELESS = 30.0  # nats that a descent is not expected to make up for
+_SHARES = (-0.75, -0.5, -0.25, 0.0, 0.25, 0.5, 1.0)  # of the way from the mode to the median
 _OPTIONS = {"maxiter": 60, "ftol": 1e-5, "gtol": 1e-2}  # nats: far less than data can tell apart
 
 
 def fit_quick_gp(model: QuickGP, try_exact: bool = True, max_roughening: float = 1.2) -> QuickGP:
     r"""Fit a model in place, and put it in evaluation mode.
 
-    The density has several maxima. The search starts from the best of three points between the
-    modes and the medians of the length-scales' priors. If the noise is to be inferred, so does
+    The density has several maxima. The search starts from the best of a few points on the line
+    through modes and medians of the length-scales' priors. If the noise is to be inferred, so does
     another from much noise, lest noise be taken for a rough function; and exact observations are
     tried, at even odds: experiments in silico have no noise, and a GP that believes in some cannot
     finish the last digits. If they make the function rougher they need the larger density: a little
@@ -71,7 +72,7 @@ def fit_quick_gp(model: QuickGP, try_exact: bool = True, max_roughening: float =
         noisy[-1] = math.log(_MUCH_NOISE)
         found = _minimize(density, [noisy], found)
         if try_exact and density.bounds[-1, 0] < math.log(1.01 * EXACT_NOISE):
-            exact = LogDensity(model, EXACT_NOISE)
+            exact = density.with_noise(EXACT_NOISE)
             # A density per unit of noise against one without: by Laplace's approximation, with a
             # posterior of unit width in log(noise), all noise together has this much less.
             less = math.log(density.scale[-1]) - found.x[-1]
@@ -101,10 +102,13 @@ def fit_quick_gp(model: QuickGP, try_exact: bool = True, max_roughening: float =
 
 
 def _starts(density: LogDensity) -> list[Vector]:
-    """Priors' modes, with length-scales from there to their medians."""
+    """Priors' modes, with length-scales from below them to their medians.
+
+    The value alone is had at less than half the cost of a step, so they are many.
+    """
     d = density.X.shape[-1]
     starts = []
-    for share in (0.0, 0.5, 1.0):
+    for share in _SHARES:
         start = density.modes.copy()
         start[:d] += share * density.scale[:d] ** 2
         starts.append(start)
@@ -125,7 +129,7 @@ def _minimize(
     if density.noise is None:
         lower[-1] = max(lower[-1], math.log(MIN_NOISE))
     starts = [np.clip(start, lower, upper) for start in starts]
-    values = [density(start)[0] for start in starts]
+    values = [density.value(start) for start in starts]
     if rival is not None and min(values) > rival.fun + handicap + _HOPELESS:
         return rival
     found = minimize(

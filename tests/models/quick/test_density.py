@@ -62,6 +62,11 @@ class TestLogDensity:
             error = check_grad(lambda p: density(p)[0], lambda p: density(p)[1], p)
             assert error < 1e-4 * (1 + np.linalg.norm(density(p)[1]))
 
+    def test_value_alone(self, case: str) -> None:
+        density = density_of(CASES[case]())
+        for p in vectors(density):
+            assert density.value(p) == density(p)[0]
+
     def test_modes_are_those_of_the_priors(self, case: str) -> None:
         """The derivative of the priors alone is zero there."""
         density = density_of(CASES[case]())
@@ -82,3 +87,12 @@ def test_a_matrix_that_is_not_positive_definite_is_very_unlikely() -> None:
     value, gradient = LogDensity(model, -1e-3)(np.zeros(3))
     assert value == 1e10
     assert not gradient.any()
+
+
+def test_with_noise_is_the_density_of_known_noise() -> None:
+    model = make()
+    p = LogDensity(model, 0.02).modes
+    other, expected = LogDensity(model, None).with_noise(0.02), LogDensity(model, 0.02)
+    assert other(p)[0] == expected(p)[0]
+    np.testing.assert_array_equal(other(p)[1], expected(p)[1])
+    np.testing.assert_array_equal(other.bounds, expected.bounds)
