@@ -45,6 +45,7 @@ __all__ = [
     "log_improvement",
     "mean_and_sigma",
     "original_train_inputs",
+    "put_train_data",
     "scaled_improvement",
     "task_structure",
 ]
@@ -59,6 +60,15 @@ def original_train_inputs(model: Any) -> Tensor:
     original = getattr(model, "_original_train_inputs", None)
     X: Tensor = model.train_inputs[0] if original is None else original
     return X
+
+
+def put_train_data(model: Any, X: Tensor, inputs: Tensor, targets: Tensor) -> None:
+    """Give a model in evaluation mode other data: original and transformed inputs, and targets."""
+    if getattr(model, "_original_train_inputs", None) is not None:
+        model._original_train_inputs = X
+    model.train_inputs = (inputs,)
+    model.train_targets = targets
+    model.prediction_strategy = None
 
 
 def is_ensemble(model: Any) -> bool:

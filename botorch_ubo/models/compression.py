@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import torch
+from scipy.spatial import cKDTree
 from torch import Tensor
 
 _LOG_ABSURD = math.log1p(1e4)
 _MORE_ABSURD = 0.1  # scales that all worse values share, so that they keep their order
 _ONE_PLACE = 0.05  # sides of the first box between evaluations that tell of different places
+_IN_REACH = 0.06  # further ones need not be found
 
 
 def compress_bad_outcomes(
@@ -61,10 +64,14 @@ def compress_bad_outcomes(
 
 def _places(X: Tensor, values: Tensor) -> Tensor:
     """Indices of points such that every other is close to a better one of them."""
-    free = torch.ones(len(X), dtype=torch.bool, device=X.device)
-    chosen = []
-    for index in values.squeeze(-1).argsort(descending=True).tolist():
-        if free[index]:
-            chosen.append(index)
-            free &= (X - X[index]).abs().amax(dim=-1) > _ONE_PLACE
+    points = X.detach().to("cpu", torch.double).numpy()
+    worse = -values.detach().to("cpu", torch.double).numpy().ravel()
+    nearest, _ = cKDTree(points).query(points, k=[2], p=np.inf, distance_upper_bound=_IN_REACH)
+    alone = nearest[:, 0] > _ONE_PLACE  # most are, and need no comparison one by one
+    chosen = np.flatnonzero(alone).tolist()
+    left = np.flatnonzero(~alone)
+    left = left[worse[left].argsort(kind="stable")]
+    while len(left):
+        chosen.append(left[0])
+        left = left[np.abs(points[left] - points[left[0]]).max(axis=-1) > _ONE_PLACE]
     return torch.tensor(chosen, device=X.device)

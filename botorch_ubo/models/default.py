@@ -22,7 +22,8 @@ from botorch_ubo.models.compression import compress_bad_outcomes
 from botorch_ubo.models.mixed import mixed_kernel
 from botorch_ubo.models.mixed_fit import fit_mixed_gp
 from botorch_ubo.models.outcome_units import RobustStandardize
-from botorch_ubo.models.quick import EXACT_NOISE, QuickGP, fit_quick_gp
+from botorch_ubo.models.quick import EXACT_NOISE, QuickGP, SelectedGP, fit_quick_gp
+from botorch_ubo.models.selection import data_that_matter
 from botorch_ubo.models.sight import in_sight
 
 _SIDES_PER_UNIT = 3.0
@@ -86,7 +87,7 @@ def default_model(
         covar_module=kernel,
         outcome_transform=RobustStandardize(1),
         input_transform=transform,
-    ).to(X)
+    )
 
 
 def fit_default_model(
@@ -99,7 +100,9 @@ def fit_default_model(
 ) -> QuickGP:
     r"""Build the default model and fit it; very bad outcomes are brought nearer.
 
-    Data out of sight of all others (:func:`botorch_ubo.models.sight.in_sight`) are left out.
+    Data out of sight of all others (:func:`botorch_ubo.models.sight.in_sight`) are left out. Of
+    more than 500 data the model is conditioned on 500
+    (:func:`botorch_ubo.models.selection.data_that_matter`), and keeps all.
 
     Args:
         X: ``n x d`` inputs.
@@ -125,6 +128,17 @@ def fit_default_model(
     X, Y, Yvar = X[near], Y[near], None if Yvar is None else Yvar[near]
     if maximize is not None:
         Y, Yvar = compress_bad_outcomes(X, Y, bounds, Yvar, maximize)
+    selected = data_that_matter(X, Y, bounds, maximize)
+    if len(selected) == len(X):
+        return _fitted(X, Y, bounds, Yvar, categorical)
+    some = X[selected], Y[selected], bounds, None if Yvar is None else Yvar[selected]
+    return SelectedGP.of(_fitted(*some, categorical), X, Y, selected)
+
+
+def _fitted(
+    X: Tensor, Y: Tensor, bounds: Tensor, Yvar: Tensor | None, categorical: Sequence[int]
+) -> QuickGP:
+    """The default model of these data, fitted."""
     model = default_model(X, Y, bounds, Yvar, categorical)
     try:
         return fit_mixed_gp(model) if categorical else fit_quick_gp(model)
@@ -133,7 +147,7 @@ def fit_default_model(
             f"The model could not be fitted ({error}); its hyper-parameters stay at the modes of "
             "their priors for this step.",
             BotorchWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
         return default_model(X, Y, bounds, Yvar, categorical).eval()
 

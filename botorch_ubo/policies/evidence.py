@@ -9,6 +9,7 @@ from gpytorch.models import ExactGP
 from torch import Tensor
 
 from botorch_ubo.models.gram import training_gram
+from botorch_ubo.models.quick import conditioned
 from botorch_ubo.models.structure import sub_models
 from botorch_ubo.policies.view import ModelView
 
@@ -57,6 +58,7 @@ def _evidence(model: ExactGP) -> float:
     exact = isinstance(model, ExactGP) and not isinstance(model, MultiTaskGP)
     if not exact or model.train_targets.shape != model.train_inputs[0].shape[:-1]:
         return math.inf  # its marginal likelihood is not known here: nothing is held against it
+    model = conditioned(model)
     gram = training_gram(model)
     targets: Tensor = model.train_targets.to(gram.prior_mean).expand_as(gram.prior_mean)
     n = targets.shape[-1]

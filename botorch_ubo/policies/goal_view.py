@@ -299,7 +299,7 @@ class GoalView(ModelView):
 
     def explain(self) -> Mapping[str, Any]:
         """Who leads, how sure its feasibility is, and which constraint kept the box from others."""
-        told: dict[str, Any] = {}
+        told = dict(super().explain())
         if self.is_multi:
             told["front"] = self.incumbents.tolist()
             told["reference_point"] = self.reference_point.tolist()

@@ -27,6 +27,7 @@ from botorch_ubo.acquisition.search import Neighborhood
 from botorch_ubo.models.gram import in_double
 from botorch_ubo.models.outcome_units import is_flat
 from botorch_ubo.models.own_units import in_own_units
+from botorch_ubo.models.quick import SelectedGP
 from botorch_ubo.models.sight import in_sight
 from botorch_ubo.models.space import box_to_model_space, stretch, to_model_space
 from botorch_ubo.models.structure import (
@@ -167,8 +168,10 @@ class ModelView:
         return self.observed / self.spread
 
     def explain(self) -> Mapping[str, Any]:
-        """What a record should say of the goal, as JSON values."""
-        return {}
+        """What a record should say of the model and the goal, as JSON values."""
+        parts = sub_models(self.model)
+        selected = [len(part.selected) for part in parts if isinstance(part, SelectedGP)]
+        return {"data_in_model": max(selected)} if selected else {}
 
     @property
     def best_observed(self) -> int:

@@ -30,6 +30,7 @@ from gpytorch.models import ExactGP
 from torch import Tensor
 
 from botorch_ubo.models.gram import in_double, training_gram
+from botorch_ubo.models.quick import conditioned
 from botorch_ubo.models.structure import (
     member_shape,
     outcome_scale,
@@ -102,7 +103,7 @@ def summarize_posterior(
     Raises:
         UnsupportedError: If the theorem does not cover the model.
     """
-    model = check_model(model, posterior_transform)
+    model = conditioned(check_model(model, posterior_transform))
     weights, offset = objective_weights(model, posterior_transform)
     sign = 1.0 if maximize else -1.0
     gram = training_gram(model)

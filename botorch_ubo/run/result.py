@@ -14,6 +14,7 @@ from torch import Tensor
 from botorch_ubo.controller import ExpandingBounds
 from botorch_ubo.controller.certify import as_whole_box, certify
 from botorch_ubo.controller.failures import failing_sides
+from botorch_ubo.models.quick import SelectedGP
 from botorch_ubo.records import Certificate, ExpansionRecord
 from botorch_ubo.records.display import as_table, format_box, format_point
 from botorch_ubo.run.advice import advise, advise_flat, describe_failures, is_flat
@@ -64,6 +65,8 @@ class OptimizationResult:
     advice: str
     noise: float = 0.0
     """Standard deviation of the observation noise at the recommended point, by the model."""
+    num_in_model: int | None = None
+    """How many evaluations the model was conditioned on, where they were too many for all."""
 
     @property
     def is_noisy(self) -> bool:
@@ -116,6 +119,11 @@ class OptimizationResult:
             f"time{'s' * (moves != 1)}",
             f"advice: {self.advice}",
         ]
+        if self.num_in_model is not None:
+            lines.append(
+                f"of {len(self.Y)} evaluations the last model was conditioned on the "
+                f"{self.num_in_model} that matter most"
+            )
         if self.failures:
             lines.append(f"failures: {describe_failures(self.failures)}")
         if self.certificate is not None:
@@ -205,6 +213,7 @@ def summarize_run(
             advise_flat(Y) if flat else advise(X, best, initial, bounds, limits, held, space)
         ),
         noise=_noise(model, X[recommended : recommended + 1]),
+        num_in_model=len(model.selected) if isinstance(model, SelectedGP) else None,
     )
 
 

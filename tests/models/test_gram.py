@@ -10,7 +10,12 @@ from linear_operator.utils import cholesky
 
 from botorch_ubo.models import default_model, gram
 from botorch_ubo.models.gram import Gram, conditional_variance, in_double, training_gram
-from botorch_ubo.models.quick import QuickGP, QuickLogExpectedImprovement, fit_quick_gp
+from botorch_ubo.models.quick import (
+    QuickGP,
+    QuickLogExpectedImprovement,
+    factored,
+    fit_quick_gp,
+)
 from botorch_ubo.posterior import summarize_posterior
 from tests.support.by_hand import unit_box
 from tests.support.fits import data
@@ -98,6 +103,7 @@ def test_a_step_with_a_quick_gp_factors_its_matrix_once(monkeypatch: pytest.Monk
 
     original = cholesky.psd_safe_cholesky
     monkeypatch.setattr(gram, "psd_safe_cholesky", counted)
+    monkeypatch.setattr(factored, "psd_safe_cholesky", counted)
     # and where gpytorch would do it
     monkeypatch.setattr("linear_operator.operators._linear_operator.psd_safe_cholesky", counted)
     X, Y = data(12, 2)

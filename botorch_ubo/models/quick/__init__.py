@@ -9,6 +9,7 @@ from botorch_ubo.models.quick.fit import EXACT_NOISE, MIN_NOISE, fit_quick_gp
 from botorch_ubo.models.quick.gp import PointPosterior, QuickGP
 from botorch_ubo.models.quick.log_ei import QuickLogExpectedImprovement
 from botorch_ubo.models.quick.search import gen_candidates_quick, has_quick_search
+from botorch_ubo.models.quick.selected import SelectedGP, conditioned
 from botorch_ubo.models.quick.written_out import ClosedForm, ValuesAndGradients, closed_form
 
 __all__ = [
@@ -19,8 +20,10 @@ __all__ = [
     "PointPosterior",
     "QuickGP",
     "QuickLogExpectedImprovement",
+    "SelectedGP",
     "ValuesAndGradients",
     "closed_form",
+    "conditioned",
     "fit_quick_gp",
     "gen_candidates_quick",
     "has_quick_search",

@@ -11,6 +11,9 @@ import torch
 from botorch.models import SingleTaskGP
 from botorch.models.transforms.input import AffineInputTransform
 from gpytorch.kernels import ScaleKernel
+from gpytorch.likelihoods import FixedNoiseGaussianLikelihood, GaussianLikelihood
+from gpytorch.means import ConstantMean
+from linear_operator.utils.cholesky import psd_safe_cholesky
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 from torch import Tensor
@@ -45,13 +48,16 @@ class FactoredPosterior:
     def of(cls, model: SingleTaskGP) -> FactoredPosterior:
         """Reduce a model in evaluation mode; see ``QuickGP.has_shortcut`` for which."""
         with torch.no_grad():
-            gram = Gram.of(model)
             kernel = model.covar_module
             scaled = isinstance(kernel, ScaleKernel)
             lengthscale = (kernel.base_kernel if scaled else kernel).lengthscale.detach()
             X = model.train_inputs[0]
+            one = X.new_ones(())
+            variance = kernel.outputscale.detach() if scaled else one
             center = X.mean(dim=0)
             relative = (X - center) / lengthscale
+            half_norms = 0.5 * relative.square().sum(dim=-1)
+            gram = _gram(model, relative, half_norms, variance)
             outcome = getattr(model, "outcome_transform", None)
             transform: Any = getattr(model, "input_transform", None)
             # One affine map of all dimensions is not worth a call of its own for every batch.
@@ -66,15 +72,14 @@ class FactoredPosterior:
                 coefficient, offset = transform.coefficient.to(X), transform.offset.to(X)
                 center = coefficient[0] * center + offset[0]
                 lengthscale = coefficient * lengthscale
-            one = X.new_ones(())
             return cls(
                 gram=gram,
                 affine=affine,
                 origin=center,
                 slope=lengthscale.reciprocal(),
                 X=relative,
-                half_norms=0.5 * relative.square().sum(dim=-1),
-                variance=kernel.outputscale.detach() if scaled else one,
+                half_norms=half_norms,
+                variance=variance,
                 prior_mean=gram.prior_mean[0],
                 Y_mean=one - one if outcome is None else outcome.means.reshape(()),
                 Y_scale=one if outcome is None else outcome.stdvs.reshape(()),
@@ -141,6 +146,29 @@ class FactoredArrays:
     def solve(self, rows: Array) -> Array:
         """Rows ``k C^{-1}``."""
         return self.half_solve_back(self.half_solve(rows))
+
+
+def _gram(model: SingleTaskGP, X: Tensor, half_norms: Tensor, variance: Tensor) -> Gram:
+    """``K + Sigma`` of inputs in length-scales, without the layers of gpytorch in between."""
+    if type(model.likelihood) not in (GaussianLikelihood, FixedNoiseGaussianLikelihood):
+        return Gram.of(model)
+    exponent = torch.addmm(-half_norms, X, X.mT) - half_norms.unsqueeze(-1)
+    exponent.fill_diagonal_(0.0)  # but for rounding
+    covariance = variance * exponent.clamp_max_(0.0).exp_()
+    covariance.diagonal().add_(model.likelihood.noise.detach())
+    cholesky = psd_safe_cholesky(covariance)
+    mean: Any = model.mean_module
+    prior_mean = torch.zeros_like(half_norms)
+    if isinstance(mean, ConstantMean):
+        prior_mean += mean.constant.detach()
+    residual = (model.train_targets - prior_mean).unsqueeze(-1)
+    return Gram(
+        covariance=covariance,
+        cholesky=cholesky,
+        prior_mean=prior_mean,
+        prior_variance=variance.expand_as(prior_mean),
+        z=torch.cholesky_solve(residual, cholesky).squeeze(-1),
+    )
 
 
 def half_norms(X: Array) -> Array:

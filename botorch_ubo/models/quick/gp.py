@@ -131,8 +131,11 @@ class QuickGP(SingleTaskGP):
             for tensor, (source, version) in zip(tensors, known[0], strict=True)
         ):
             sources = tuple((tensor, tensor._version) for tensor in tensors)
-            known = self._factored = sources, FactoredPosterior.of(self)
+            known = self._factored = sources, self._factor()
         return known[1]
+
+    def _factor(self) -> FactoredPosterior:
+        return FactoredPosterior.of(self)
 
     def training_gram(self) -> Gram:
         """``K + Sigma`` and its factor: the shortcut's, where there is one."""
