@@ -1,21 +1,24 @@
-"""``python -m botorch_ubo import run.db < run.jsonl``: a new run file from exported lines."""
+"""``botorch-ubo import run.db < run.jsonl``: a new run file from exported lines."""
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
 
-from botorch_ubo.run.storage import CheckpointError, import_lines
+from botorch_ubo.cli.shell import add_json, make_parser, print_json, refusals
+from botorch_ubo.run.storage import import_lines
+
+DESCRIPTION = "Make a run file of the lines that `export` wrote, read from the standard input."
 
 
-def main(argv: Sequence[str] | None = None) -> None:
+def main(argv: Sequence[str]) -> None:
     """Read a run from the standard input."""
-    parser = argparse.ArgumentParser(prog="python -m botorch_ubo import", description=__doc__)
-    parser.add_argument("path", help="the run file to write, which must not exist")
+    parser = make_parser("import", DESCRIPTION, path="the run file to write, which must not exist")
+    add_json(parser)
     arguments = parser.parse_args(argv)
-    try:
+    with refusals("import"):
         count = import_lines(sys.stdin, arguments.path)
-    except CheckpointError as error:
-        raise SystemExit(str(error)) from error
-    print(f"{count} events in {arguments.path}")
+    if arguments.json:
+        print_json({"path": arguments.path, "events": count})
+    else:
+        print(f"{count} events in {arguments.path}")

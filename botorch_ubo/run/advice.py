@@ -99,10 +99,10 @@ def describe_failures(failed: Sequence[Trial], most: int = 3) -> str:
     """Kinds of failures with their counts and an example of each, the most frequent first."""
     kinds: dict[str, list[Trial]] = {}
     for trial in failed:
-        kinds.setdefault(_kind(trial.reason), []).append(trial)
+        kinds.setdefault(failure_kind(trial.reason), []).append(trial)
     order = sorted(kinds.items(), key=lambda item: -len(item[1]))
     told = [
-        f"{len(trials)} x {kind} (trial {trials[0].id}, at {format_point(trials[0].X, 4)}"
+        f"{len(trials)} x {kind} (trial {trials[0].id}, at {_where(trials[0])}"
         + (f": {_shorten(trials[0].reason)})" if trials[0].reason != kind else ")")
         for kind, trials in order[:most]
     ]
@@ -110,7 +110,15 @@ def describe_failures(failed: Sequence[Trial], most: int = 3) -> str:
     return "; ".join([*told, *([f"and {more} other kinds"] if more > 0 else [])])
 
 
-def _kind(reason: str) -> str:
+def _where(trial: Trial) -> str:
+    """A point, in names if there are any."""
+    if trial.params is None:
+        return format_point(trial.X, 4)
+    values = ((name, f"{x:.4g}" if isinstance(x, float) else x) for name, x in trial.params.items())
+    return ", ".join(f"{name} = {value}" for name, value in values)
+
+
+def failure_kind(reason: str) -> str:
     """``ValueError`` of ``ValueError: too far``; a reason in other words is its own kind."""
     name, colon, _ = reason.partition(": ")
     return name if colon and name.isidentifier() else _shorten(reason)

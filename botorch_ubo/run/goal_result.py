@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import torch
 from botorch.models.model import Model
@@ -52,6 +55,12 @@ class GoalResult:
     box: ExpandingBounds = field(repr=False, compare=False)
     stopped_because: str
 
+    def report(self, path: str | os.PathLike[str]) -> Path:
+        """Write the run as one HTML page; see :func:`botorch_ubo.run.page.write_page`."""
+        from botorch_ubo.run.page import write_page  # which looks at results
+
+        return write_page(self, path)
+
     def __str__(self) -> str:
         """A few lines for a person."""
         failed = sum(trial.status == FAILED for trial in self.trials)
@@ -94,7 +103,7 @@ def summarize_goal(
     """
     X, Y, _ = ledger.data()
     values, feasible = goal.objectives(Y), goal.feasible(Y)
-    front = _front(values, feasible)
+    front = front_of(values, feasible)
     reference = None
     if goal.num_objectives > 1 and len(front):
         reference = infer_reference_point(values[front])
@@ -104,7 +113,7 @@ def summarize_goal(
         front_X=X[front],
         front_Y=Y[front],
         recommended_X=view.X_raw[view.incumbents].cpu(),
-        hypervolume=_over_time(values, feasible, reference, signs),
+        hypervolume=over_time(values, feasible, reference, signs),
         reference_point=None if reference is None else reference * signs,
         feasible=feasible,
         X=X,
@@ -120,7 +129,7 @@ def summarize_goal(
     )
 
 
-def _front(values: Tensor, feasible: Tensor) -> Tensor:
+def front_of(values: Tensor, feasible: Tensor) -> Tensor:
     """Indices of the feasible points that are not dominated, each value once."""
     index = feasible.nonzero().squeeze(-1)
     if values.shape[-1] == 1:
@@ -128,18 +137,34 @@ def _front(values: Tensor, feasible: Tensor) -> Tensor:
     return index[is_non_dominated(values[index])]
 
 
-def _over_time(
-    values: Tensor, feasible: Tensor, reference: Tensor | None, signs: Tensor
+def over_time(
+    values: Tensor,
+    feasible: Tensor,
+    reference: Tensor | None,
+    signs: Tensor,
+    counts: Sequence[int] | None = None,
 ) -> Tensor:
-    """``n`` hypervolumes, or best values in the user's own sign."""
+    r"""Hypervolumes, or of one objective the best feasible values in the user's own sign.
+
+    Args:
+        values: ``n x k`` objectives of which the larger are the better.
+        feasible: ``n`` booleans.
+        reference: ``k`` values beyond which volumes are counted; ``None`` before there is a front.
+        signs: ``k`` signs that lead to the user's.
+        counts: After how many evaluations to compute a hypervolume; after each by default.
+
+    Returns:
+        As many numbers as there are counts; of one objective ``n``, NaN before a feasible one.
+    """
     if values.shape[-1] == 1:
         best = torch.where(feasible, values[:, 0], -torch.inf).cummax(dim=0).values
         return torch.where(best.isfinite(), best * signs[0], torch.nan)
+    counts = range(1, len(values) + 1) if counts is None else counts
     if reference is None:
-        return torch.zeros(len(values), dtype=torch.double)
+        return torch.zeros(len(counts), dtype=torch.double)
     volume = Hypervolume(reference)
     found = []
-    for n in range(1, len(values) + 1):
-        front = values[_front(values[:n], feasible[:n])]
+    for n in counts:
+        front = values[front_of(values[:n], feasible[:n])]
         found.append(volume.compute(front) if len(front) else 0.0)
     return torch.tensor(found, dtype=torch.double)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -96,6 +98,12 @@ class OptimizationResult:
                 "...)`; this one has `best_X`."
             )
         return space.decode(point)
+
+    def report(self, path: str | os.PathLike[str]) -> Path:
+        """Write the run as one HTML page; see :func:`botorch_ubo.run.page.write_page`."""
+        from botorch_ubo.run.page import write_page  # which looks at results
+
+        return write_page(self, path)
 
     def __str__(self) -> str:
         """A few lines for a person."""
