@@ -88,5 +88,5 @@ $(CHECK): pyproject.toml constraints.txt | $(VENV)/.created
 
 $(ALL): pyproject.toml constraints.txt | $(VENV)/.created
 	@echo "installing botorch_ubo with all its extras into $(VENV) (the first time takes some minutes)"
-	@$(PIP) -e '.[plot,test,dev,dask,scipy,gest,optuna,ax,tutorials,benchmarks,docs]'
+	@$(PIP) -e '.[plot,report,test,dev,dask,scipy,gest,optuna,ax,tutorials,benchmarks,docs]'
 	@touch $(DEMO) $(CHECK) $@

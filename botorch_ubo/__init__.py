@@ -59,7 +59,7 @@ from botorch_ubo.run.storage import CheckpointError
 from botorch_ubo.spaces import Categorical, Float, Integer, Ordinal, Space
 from botorch_ubo.strategies import Proposal, PublishedBox, Strategy, TheoremBox
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 deprecated.install()
 

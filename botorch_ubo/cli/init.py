@@ -93,8 +93,8 @@ def _check_same(path: str, wanted: UnboundedOptimizer) -> None:
     other = [name for name, part in parts.items() if part(known) != part(wanted)]
     if other:
         raise InputDataError(
-            f"Expected a new file, or the run that is in {path} already; {', '.join(other)} differ. "
-            "Give another path for another run."
+            f"Expected a new file, or the run that is in {path} already; {', '.join(other)} "
+            "differ. Give another path for another run."
         )
 
 

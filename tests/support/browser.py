@@ -25,7 +25,7 @@ _FLAGS = (
 
 
 @contextmanager
-def chromium(profile: Path) -> Iterator[WebDriver]:
+def chromium(profile: Path, *flags: str) -> Iterator[WebDriver]:
     """A browser with an empty profile; the test is skipped where none is installed."""
     browser, driver = shutil.which("chromium"), shutil.which("chromedriver")
     if browser is None or driver is None:
@@ -33,7 +33,7 @@ def chromium(profile: Path) -> Iterator[WebDriver]:
     options = webdriver.ChromeOptions()
     options.binary_location = browser
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    for flag in (*_FLAGS, f"--user-data-dir={profile}"):
+    for flag in (*_FLAGS, *flags, f"--user-data-dir={profile}"):
         options.add_argument(flag)
     window = webdriver.Chrome(options=options, service=Service(driver))
     window.set_page_load_timeout(120)

@@ -40,7 +40,8 @@ def _figure(points: ShownPoints, dim: int) -> Figure:
         ("evaluations", "later", points.later),
     ):
         if index:
-            x, y = [i + 1 for i in index], points.coordinates(dim, run.X[index])
+            x: list[float] = [i + 1 for i in index]
+            y = points.coordinates(dim, run.X[index])
             traces.append(markers(told, x, y, kind, text=points.texts(index), hoverinfo="text"))
     if points.failed:
         x = [points.failed_at(trial) for trial in points.failed]

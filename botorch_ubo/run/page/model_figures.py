@@ -127,7 +127,7 @@ def _posterior(model: Model, center: Tensor, dim: int, grid: Tensor) -> tuple[Te
     X = center.repeat(len(grid), 1)
     X[:, dim] = grid
     with torch.no_grad():
-        posterior = model.posterior(X)
+        posterior: Any = model.posterior(X)
         return posterior.mean, posterior.variance.clamp_min(0).sqrt()
 
 

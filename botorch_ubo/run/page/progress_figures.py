@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from botorch.utils.multi_objective import infer_reference_point
 from torch import Tensor
@@ -31,7 +33,7 @@ def _best(points: ShownPoints) -> Figure:
     signs = goal.objectives(torch.ones(goal.num_outcomes, dtype=torch.double))
     best = over_time(goal.objectives(run.Y), feasible, None, signs)
     axis, floor, cut = _value_axis(Y, run.goal.directions[0] == "maximize")
-    traces = _outcomes(points, feasible, lambda i: i + 1, lambda i: float(Y[i]))
+    traces = _outcomes(points, feasible, range(1, len(Y) + 1), Y.tolist())
     steps = [i for i in points.index if torch.isfinite(best[i])]
     traces.append(
         {
@@ -81,8 +83,10 @@ def _value_axis(Y: Tensor, maximize: bool) -> tuple[dict[str, object], float, bo
     return {}, worst, False
 
 
-def _outcomes(points: ShownPoints, feasible: Tensor, x, y) -> list[Trace]:  # type: ignore[no-untyped-def]
-    """Evaluations by kind, at places that two functions of their index tell."""
+def _outcomes(
+    points: ShownPoints, feasible: Tensor, x: Sequence[float], y: Sequence[float]
+) -> list[Trace]:
+    """Evaluations by kind, at the places of all of them."""
     kinds = [
         ("initial points", "initial", [i for i in points.initial if feasible[i]]),
         ("evaluations", "later", [i for i in points.later if feasible[i]]),
@@ -91,8 +95,8 @@ def _outcomes(points: ShownPoints, feasible: Tensor, x, y) -> list[Trace]:  # ty
     return [
         markers(
             name,
-            [x(i) for i in index],
-            [y(i) for i in index],
+            [x[i] for i in index],
+            [y[i] for i in index],
             kind,
             text=points.texts(index),
             hoverinfo="text",
@@ -133,9 +137,9 @@ def _fronts(points: ShownPoints) -> list[Figure]:
     figures = []
     for a, b in pairs:
         traces = _outcomes(
-            points, feasible, lambda i, a=a: float(Y[i, a]), lambda i, b=b: float(Y[i, b])
+            points, feasible, Y[:, a].tolist(), Y[:, b].tolist()
         )
-        front = sorted(run.front, key=lambda i, a=a: float(Y[i, a]))
+        front = sorted(run.front, key=Y[:, a].tolist().__getitem__)
         traces.append(
             markers(
                 "front",
