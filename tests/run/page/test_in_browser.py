@@ -82,7 +82,7 @@ def test_a_hundred_thousand_evaluations(window: WebDriver, tmp_path: Path) -> No
     assert page.stat().st_size < 9e6
     open_page(window, page)
     total, drawn, *_ = look(window)
-    assert total == drawn == 8
+    assert total == drawn == 9
     assert "of 100,000 evaluations are drawn" in window.find_element("tag name", "main").text
     # The mouse finds a point and says what it is.
     hover = """
