@@ -17,7 +17,7 @@ from tests.support.requirements import (
 )
 
 # Imported where they are used: what they are for is in an extra of its own.
-OPTIONAL = {"matplotlib", "pytest", "distributed", "cloudpickle", "optuna", "ax", "gest_api"}
+OPTIONAL = {"matplotlib", "plotly", "pytest", "distributed", "cloudpickle", "optuna", "ax", "gest_api"}
 OURS = {"botorch_ubo", "benchmarks", "tests"}
 
 FOLDERS = [
@@ -44,6 +44,7 @@ def test_an_extra_declares_what_its_files_import(folder: str, extra: str) -> Non
     ("extra", "module"),
     [
         ("plot", "matplotlib"),
+        ("report", "plotly"),
         ("dask", "distributed"),
         ("tutorials", "ipywidgets"),
         ("tutorials", "pytest"),
@@ -74,6 +75,7 @@ PLAIN = [
     [
         ("", PLAIN),
         ("plot", ["botorch_ubo.plotting"]),
+        ("report", ["plotly.offline", "botorch_ubo.run.page"]),
         ("dask", ["distributed", "botorch_ubo.run.dask_tasks"]),
         ("docs", ["myst_nb", "furo", "botorch_ubo.plotting", "botorch_ubo.testing", *PLAIN]),
         ("tutorials", sorted(set().union(*map(imports_of, files_in("tutorials"))))),

@@ -15,7 +15,8 @@ from botorch_ubo.controller.limits import limit, widest
 from botorch_ubo.controller.saved_state import state_from_dict, state_to_dict
 from botorch_ubo.policies.state import BoxState, Settings
 from botorch_ubo.records import Certificate, ExpansionRecord, LimitsRecord, StepRecord
-from botorch_ubo.records.display import as_table, format_box
+from botorch_ubo.records.display import as_table
+from botorch_ubo.spaces.display import show_box
 
 
 class BoxWithMemory:
@@ -46,10 +47,11 @@ class BoxWithMemory:
 
     def _describe(self) -> list[tuple[str, str]]:
         moves, state = sum(record.moved for record in self.history), self._state
+        space = self.settings.space
         return [
             ("method", self._name),
-            ("box", format_box(state.bounds.tolist())),
-            ("first box", f"at first {format_box(state.initial_bounds.tolist())}"),
+            ("box", show_box(space, state.bounds.tolist())),
+            ("first box", f"at first {show_box(space, state.initial_bounds.tolist())}"),
             ("moves", f"{moves} moves in {state.num_observed} evaluations"),
         ]
 

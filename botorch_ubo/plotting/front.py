@@ -1,8 +1,5 @@
 r"""Figures of a run with several objectives or constraints: the front, and how it came about.
 
-As in :mod:`botorch_ubo.plotting`, every function draws into ``ax``, or into a new figure, and
-returns the Axes; time is coloured from dark to light.
-
 Example:
     >>> result = minimize(f, bounds, budget=40, direction=["minimize", "maximize"])
     >>> plot_front(result).figure.savefig("front.png")
@@ -14,84 +11,89 @@ from typing import TYPE_CHECKING
 
 import torch
 from botorch.exceptions.errors import InputDataError
+from botorch.utils.multi_objective import infer_reference_point
 
-from botorch_ubo.run.goal_result import GoalResult
+from botorch_ubo.plotting.axes import draw_legend, make_axes, whole_numbers
+from botorch_ubo.plotting.source import goal_and_outcomes
+from botorch_ubo.records.palette import BEST, LINE, TIME
+from botorch_ubo.run.goal_result import front_of, over_time
+from botorch_ubo.run.recorded import RunSource
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_TIME = "viridis"
-_FRONT = "#D55E00"  # Okabe and Ito's vermillion: apart from viridis and grey to every eye
-_LINE = "#0072B2"
-
 
 def plot_front(
-    result: GoalResult, objectives: tuple[int, int] = (0, 1), ax: Axes | None = None
+    run: RunSource, objectives: tuple[int, int] = (0, 1), ax: Axes | None = None
 ) -> Axes:
     r"""Draw the outcomes of all evaluations in two objectives, and the front among them.
 
     Args:
-        result: The result of a run with several objectives.
+        run: A run file, an optimizer or a result, of several objectives.
         objectives: The two to draw.
         ax: Where to draw; a new figure by default.
 
     Returns:
         The Axes. Infeasible evaluations are crosses; later ones are lighter.
     """
-    k = result.goal.num_objectives
+    goal, Y = goal_and_outcomes(run)
+    k = goal.num_objectives
     if k < 2 or not all(0 <= i < k for i in objectives):
         raise InputDataError(
-            f"Expected a result of several objectives and two of them; got {k} and {objectives}. "
-            "Use `plot_hypervolume` for one objective under constraints."
+            f"Expected a run of several objectives and two of them; got {k} and {objectives}. "
+            "Use `plot_best` for one objective under constraints."
         )
-    ax = _axes(ax)
+    ax = make_axes(ax, (5.6, 4.4))
     i, j = objectives
-    Y, order = result.Y, torch.arange(len(result.Y))
-    for mask, marker in ((result.feasible, "o"), (~result.feasible, "x")):
+    feasible, order = goal.feasible(Y), torch.arange(len(Y))
+    for mask, marker, label in ((feasible, "o", None), (~feasible, "x", "infeasible")):
         if mask.any():
             points = ax.scatter(
                 Y[mask, i],
                 Y[mask, j],
                 c=order[mask],
-                cmap=_TIME,
+                cmap=TIME,
                 vmin=0,
                 vmax=max(len(Y), 1),
                 marker=marker,
                 s=24,
+                label=label,
             )
             if marker == "o":
-                ax.figure.colorbar(points, ax=ax, label="evaluation")
-    if len(result.front_Y):
-        front = result.front_Y[result.front_Y[:, i].argsort()]
-        ax.plot(front[:, i], front[:, j], "o-", mfc="none", color=_FRONT, label="front")
-        ax.legend()
+                bar = ax.figure.colorbar(points, ax=ax, label="evaluations", pad=0.02, aspect=30)
+                whole_numbers(bar.ax.yaxis)
+    front = front_of(goal.objectives(Y), feasible)
+    if len(front):
+        ends = Y[front][Y[front, i].argsort()]
+        ax.plot(ends[:, i], ends[:, j], "o-", mfc="none", color=BEST, label="front")
+    if len(front) or not feasible.all():
+        draw_legend(ax)
     for axis, index in ((ax.xaxis, i), (ax.yaxis, j)):
-        axis.set_label_text(f"objective {index} ({result.goal.directions[index]})")
+        axis.set_label_text(f"objective {index} ({goal.directions[index]})")
     return ax
 
 
-def plot_hypervolume(result: GoalResult, ax: Axes | None = None) -> Axes:
+def plot_hypervolume(run: RunSource, ax: Axes | None = None) -> Axes:
     r"""Draw the hypervolume over evaluations; of one objective, the best feasible value.
 
     Args:
-        result: The result of a run.
+        run: A run file, an optimizer or a result.
         ax: Where to draw; a new figure by default.
 
     Returns:
         The Axes.
     """
-    ax = _axes(ax)
-    count = torch.arange(1, len(result.hypervolume) + 1)
-    ax.step(count, result.hypervolume, where="post", color=_LINE)
+    goal, Y = goal_and_outcomes(run)
+    values, feasible = goal.objectives(Y), goal.feasible(Y)
+    front = front_of(values, feasible)
+    several = goal.num_objectives > 1
+    reference = infer_reference_point(values[front]) if several and len(front) else None
+    signs = goal.objectives(torch.ones(goal.num_outcomes, dtype=torch.double))
+    ax = make_axes(ax, (5.6, 3.2))
+    count = torch.arange(1, len(Y) + 1)
+    volume = over_time(values, feasible, reference, signs)
+    ax.step(count, volume, where="post", color=LINE, lw=2)
     ax.set_xlabel("evaluations")
-    several = result.goal.num_objectives > 1
+    whole_numbers(ax.xaxis)
     ax.set_ylabel("hypervolume" if several else "best feasible value")
     return ax
-
-
-def _axes(ax: Axes | None) -> Axes:
-    if ax is not None:
-        return ax
-    from matplotlib import pyplot
-
-    return pyplot.subplots(figsize=(5.6, 4.4), layout="constrained")[1]

@@ -15,10 +15,12 @@ from torch import Tensor
 
 from botorch_ubo.controller import ExpandingBounds
 from botorch_ubo.records import ExpansionRecord
+from botorch_ubo.records.display import as_table
 from botorch_ubo.run.goals import RunGoal
 from botorch_ubo.run.ledger import Ledger
 from botorch_ubo.run.named import with_params
 from botorch_ubo.run.trials import FAILED, Trial
+from botorch_ubo.spaces.display import show_box, show_point
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,21 +71,37 @@ class GoalResult:
         after += f" and {failed} failure{'s' * (failed > 1)}" if failed else ""
         return "\n".join(
             [
-                f"{self._found()} {after}",
+                f"{self._found()}{',' * (self.goal.num_objectives > 1)} {after}",
                 f"stopped because {self.stopped_because}; the box moved {moves} "
                 f"time{'s' * (moves != 1)}",
             ]
         )
 
+    def __repr__(self) -> str:
+        """One line; ``print`` tells more."""
+        return f"GoalResult({self._found()} after {len(self.Y)} evaluations)"
+
+    def _repr_html_(self) -> str:
+        """A small table for a notebook."""
+        space = self.box.settings.space
+        failed = sum(trial.status == FAILED for trial in self.trials)
+        feasible = int(self.feasible.sum())
+        rows = [
+            ("found", self._found()),
+            ("evaluations", f"{len(self.Y)}, {feasible} feasible, and {failed} that failed"),
+            ("first box", show_box(space, self.initial_bounds.tolist())),
+            ("last box", show_box(space, self.bounds.tolist())),
+            ("stopped because", self.stopped_because),
+        ]
+        return as_table("Result", rows)
+
     def _found(self) -> str:
         if not len(self.front_X):
             return "no feasible point"
         if self.goal.num_objectives > 1:
-            return f"a front of {len(self.front_X)} points, hypervolume {self.hypervolume[-1]:.6g},"
-        space = self.box.settings.space
-        point = self.front_X[0].tolist()
-        told = ", ".join(f"{x:.6g}" for x in point) if space is None else space.show(point)
-        return f"best feasible value {self.front_Y[0, 0]:.6g} at ({told})"
+            return f"a front of {len(self.front_X)} points, hypervolume {self.hypervolume[-1]:.6g}"
+        told = show_point(self.box.settings.space, self.front_X[0].tolist())
+        return f"best feasible value {self.front_Y[0, 0]:.6g} at {told}"
 
 
 def summarize_goal(

@@ -17,7 +17,6 @@ from botorch.exceptions.warnings import BotorchWarning
 
 from botorch_ubo.controller import ExpandingBounds
 from botorch_ubo.policies.state import BoxState
-from botorch_ubo.records.display import format_box, format_point
 from botorch_ubo.run.claims import Claims
 from botorch_ubo.run.goals import RunGoal
 from botorch_ubo.run.ledger import Ledger
@@ -27,6 +26,7 @@ from botorch_ubo.run.storage import CheckpointError, RunFile
 from botorch_ubo.run.storage.errors import REMEDY, DamagedFileError
 from botorch_ubo.run.storage.events import BOX, CLAIM, DEATH, RUN, TRIAL, VERSIONS, Event, Mark
 from botorch_ubo.run.trials import Trial
+from botorch_ubo.spaces.display import show_box, show_point
 
 Change = Callable[[Ledger], Ledger]
 Plan = Callable[[Ledger], Sequence[Sequence[float]]]
@@ -375,16 +375,17 @@ def warn_of_versions(journal: Journal) -> None:
 
 def describe_run(journal: Journal, method: str, goal: RunGoal) -> list[tuple[str, str]]:
     """Names and values for a person."""
-    ledger = journal.ledger
+    ledger, space = journal.ledger, journal.box.settings.space
     counts = f"{len(ledger.completed)} completed, {len(ledger.pending)} pending"
     rows = [
         ("method", f"{method}, {', '.join(goal.directions)}"),
         ("trials", f"{counts}, {len(ledger.failed)} failed"),
-        ("box", format_box(journal.box.bounds.tolist())),
+        ("box", show_box(space, journal.box.bounds.tolist())),
     ]
     if ledger.completed:
         X, Y, _ = ledger.data()
         found = goal.describe_best(Y)
-        at = f" at {format_point(X[goal.best(Y)].tolist())}" if found.startswith("best") else ""
-        rows.insert(2, ("best", found + at))
+        if found.startswith("best"):
+            found += f" at {show_point(space, X[goal.best(Y)].tolist())}"
+        rows.insert(2, ("best", found))
     return rows if journal.file is None else [*rows, ("file", str(journal.file.path))]

@@ -22,9 +22,6 @@ from botorch_ubo.run.result import OptimizationResult
 from botorch_ubo.run.trials import Trial
 from botorch_ubo.spaces import Space
 
-RunSource = str | os.PathLike[str] | UnboundedOptimizer | OptimizationResult | GoalResult
-"""What a figure or a page can be made of."""
-
 MOST_MODELLED = 400
 """Evaluations that a model for figures is fitted to; fitting takes seconds at twice as many."""
 
@@ -119,6 +116,12 @@ class RecordedRun:
             X, Y = X[self.modelled], Y[self.modelled]
             Yvar = None if Yvar is None else Yvar[self.modelled]
         return self.box.fit(X, Y, Yvar)
+
+
+RunSource = (
+    str | os.PathLike[str] | UnboundedOptimizer | OptimizationResult | GoalResult | RecordedRun
+)
+"""What a figure or a page can be made of."""
 
 
 def as_run(source: Any) -> RecordedRun:

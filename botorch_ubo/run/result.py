@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,11 +19,12 @@ from botorch_ubo.controller.certify import as_whole_box, certify
 from botorch_ubo.controller.failures import failing_sides
 from botorch_ubo.models.quick import SelectedGP
 from botorch_ubo.records import Certificate, ExpansionRecord
-from botorch_ubo.records.display import as_table, format_box, format_point
+from botorch_ubo.records.display import as_table
 from botorch_ubo.run.advice import advise, advise_flat, describe_failures, is_flat
 from botorch_ubo.run.ledger import Ledger
 from botorch_ubo.run.named import with_params
 from botorch_ubo.run.trials import FAILED, Trial, as_tensor
+from botorch_ubo.spaces.display import show_box, show_point
 
 _NOISY = 0.01  # of the standard deviation of the values: noise above this is worth a word
 
@@ -105,10 +107,12 @@ class OptimizationResult:
 
         return write_page(self, path)
 
+    def _show(self, point: Sequence[float]) -> str:
+        return show_point(self.box.settings.space, point)
+
     def __str__(self) -> str:
         """A few lines for a person."""
-        space = self.box.settings.space
-        show = format_point if space is None else (lambda point: f"({space.show(point)})")
+        show = self._show
         count = f"after {len(self.Y)} evaluations"
         if self.failures:
             count += f" and {len(self.failures)} failure{'s' * (len(self.failures) > 1)}"
@@ -143,7 +147,7 @@ class OptimizationResult:
         failed = f", {len(self.failures)} failed" if self.failures else ""
         return (
             f"OptimizationResult(best_value={self.best_value:.6g}, "
-            f"best_X={format_point(self.best_X)}, {len(self.Y)} evaluations{failed}, stopped "
+            f"best_X={self._show(self.best_X)}, {len(self.Y)} evaluations{failed}, stopped "
             f"because {self.stopped_because})"
         )
 
@@ -151,11 +155,11 @@ class OptimizationResult:
         """A small table for a notebook."""
         rows = [
             ("best value", f"{self.best_value:.6g}"),
-            ("at", format_point(self.best_X)),
-            ("recommended", f"{self.recommended_value:.6g} at {format_point(self.recommended_X)}"),
+            ("at", self._show(self.best_X)),
+            ("recommended", f"{self.recommended_value:.6g} at {self._show(self.recommended_X)}"),
             ("evaluations", f"{len(self.Y)}, and {len(self.failures)} that failed"),
-            ("first box", format_box(self.initial_bounds.tolist())),
-            ("last box", format_box(self.bounds.tolist())),
+            ("first box", show_box(self.box.settings.space, self.initial_bounds.tolist())),
+            ("last box", show_box(self.box.settings.space, self.bounds.tolist())),
             ("stopped because", self.stopped_because),
             ("advice", self.advice),
         ]

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from botorch_ubo import UnboundedOptimizer
+
 pytestmark = pytest.mark.slow
 
-# The five lines that README shows; a function stands in for the installed program.
+# The five lines that documents show; a function stands in for the installed program.
 LOOP = """
 botorch-ubo init run.db --param "lr=1e-4:1e-2,log" --param "layers=1:3,int,limits=1:"
-while read -r id params < <(botorch-ubo ask run.db --budget 4); do
+while read -r id params < <(botorch-ubo ask run.db --budget 3); do
     if value=$(./program $params); then botorch-ubo tell run.db "$id" $value
     else botorch-ubo tell-failed run.db "$id" "exit code $?"; fi
 done
 """
-# A program that knows nothing of Python, and fails for its first call.
+# A program that knows nothing of Python, and fails when it is first called.
 PROGRAM = """#!/usr/bin/env bash
 for pair in "$@"; do declare "$pair"; done
 echo "$@" >> calls.txt
@@ -32,35 +33,35 @@ def bash(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
     stand_in = f'botorch-ubo() {{ "{sys.executable}" -m botorch_ubo "$@"; }}\n'
     return subprocess.run(
         ["bash", "-c", stand_in + script],
-        cwd=folder, capture_output=True, text=True, timeout=300, check=False,
+        cwd=folder, capture_output=True, text=True, timeout=600, check=False,
     )  # fmt: skip
 
 
-def test_the_loop_of_the_readme(tmp_path: Path) -> None:
+def test_a_loop_of_five_lines_drives_a_program(tmp_path: Path) -> None:
     program = tmp_path / "program"
     program.write_text(PROGRAM)
     program.chmod(0o755)
-    done = bash(LOOP + "botorch-ubo status run.db --json", tmp_path)
+    done = bash(LOOP, tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "the budget of 4 trials is used up" in done.stderr
-    status = json.loads(done.stdout.splitlines()[-1])
-    assert status["trials"] == {"completed": 3, "pending": 0, "failed": 1}
-    assert status["best"]["value"] < 0
-    calls = (tmp_path / "calls.txt").read_text().splitlines()
-    assert len(calls) == 4 and all(call.startswith("lr=") for call in calls)
+    assert "the budget of 3 trials is used up" in done.stderr
     assert "trial 0 failed: exit code 7" in done.stdout
+    run = UnboundedOptimizer.open(tmp_path / "run.db")
+    assert [trial.status for trial in run.trials] == ["failed", "completed", "completed"]
+    assert all(trial.value < 0 for trial in run.completed)
+    calls = (tmp_path / "calls.txt").read_text().splitlines()
+    asked = [dict(trial.params or {}) for trial in run.trials]
+    assert calls == [f"lr={params['lr']} layers={params['layers']}" for params in asked]
 
 
-def test_three_shells_share_a_run(tmp_path: Path) -> None:
+def test_two_shells_share_a_run(tmp_path: Path) -> None:
+    UnboundedOptimizer({"x": (0.0, 1.0)}, checkpoint=tmp_path / "run.db")
     script = """
-    botorch-ubo init run.db --param "x=0:1"
-    work() { while read -r id params < <(botorch-ubo ask run.db --budget 6); do
+    work() { while read -r id params < <(botorch-ubo ask run.db --budget 3); do
         botorch-ubo tell run.db "$id" "${params#x=}"; done; }
-    work & work & work & wait
-    botorch-ubo export run.db --json
+    work & work & wait
     """
     done = bash(script, tmp_path)
-    trials = json.loads(done.stdout.splitlines()[-1])
-    assert [trial["id"] for trial in trials] == list(range(6))
-    assert all(trial["value"] == trial["params"]["x"] for trial in trials)
-    assert len({trial["value"] for trial in trials}) == 6
+    trials = UnboundedOptimizer.open(tmp_path / "run.db").trials
+    assert [trial.id for trial in trials] == [0, 1, 2], done.stderr
+    assert all(trial.params and trial.value == trial.params["x"] for trial in trials)
+    assert len({trial.value for trial in trials}) == 3

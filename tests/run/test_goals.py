@@ -70,6 +70,7 @@ class TestSeveralObjectives:
         ).any(-1)
         assert not better.any()
         assert "front of" in str(result) and result.reference_point is not None
+        assert "hypervolume" in result._repr_html_() and "\n" not in repr(result)
 
     def test_hypervolume_by_hand(self) -> None:
         optimizer = UnboundedOptimizer(BOX, direction=["maximize", "minimize"], **FAST)

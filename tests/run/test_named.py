@@ -140,3 +140,14 @@ def test_refusals():
     plain = minimize(lambda x: x[0], [(0.0, 1.0)], budget=2)
     with pytest.raises(InputDataError, match="parameters have names"):
         _ = plain.best_params
+
+
+def test_notebooks_and_terminals_show_names_and_units():
+    optimizer = UnboundedOptimizer({"lr": Float(1e-4, 1e-2, log=True), "n": Integer(1, 4)})
+    optimizer.add_data([{"lr": 1e-3, "n": 2}], [0.5])
+    for thing in (optimizer, optimizer.box, optimizer.result()):
+        for text in (thing._repr_html_(), repr(thing)):
+            assert "-6.9" not in text and "-9.2" not in text  # logarithms
+        assert "lr 0.0001 to 0.01, n 1 to 4" in thing._repr_html_()
+    assert "(lr = 0.001, n = 2)" in optimizer.result()._repr_html_()
+    assert "lr = 0.001" in repr(optimizer)

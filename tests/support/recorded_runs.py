@@ -71,7 +71,7 @@ def constrained_run(feasible: bool = True) -> RecordedRun:
 def front_run() -> RecordedRun:
     optimizer = UnboundedOptimizer(BOX, direction=["minimize", "maximize"], constraints=1)
     X = torch.rand(9, 2, generator=torch.Generator().manual_seed(1), dtype=torch.double)
-    optimizer.add_data(X, [[float(x[0]), float(x[0] - x[1] ** 2), float(x[1]) - 0.8] for x in X])
+    optimizer.add_data(X, [[float(x[0]), float(x[0] - x[1] ** 2), float(x[1]) - 0.4] for x in X])
     return as_run(optimizer)
 
 
