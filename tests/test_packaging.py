@@ -80,7 +80,7 @@ def test_wheel_and_source_archive(tmp_path: Path) -> None:
     build = [*run, "build", "--no-isolation", "--outdir", str(tmp_path / "dist"), str(source)]
     done = subprocess.run(build, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
-    wheel, archive = sorted((tmp_path / "dist").iterdir(), reverse=True)
+    wheel, archive = sorted((tmp_path / "dist").iterdir())
     version = botorch_ubo.__version__
     assert wheel.name == f"botorch_ubo-{version}-py3-none-any.whl"
     assert archive.name == f"botorch_ubo-{version}.tar.gz"
