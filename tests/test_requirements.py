@@ -18,7 +18,7 @@ from tests.support.requirements import (
 
 # Imported where they are used: what they are for is in an extra of its own.
 OPTIONAL = {"matplotlib", "plotly", "pytest", "distributed", "cloudpickle"}
-OPTIONAL |= {"optuna", "ax", "gest_api"}
+OPTIONAL |= {"optuna", "ax", "gest_api", "PIL"}
 OURS = {"botorch_ubo", "benchmarks", "tests"}
 
 FOLDERS = [
