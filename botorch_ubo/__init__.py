@@ -19,7 +19,11 @@ import logging
 
 from botorch_ubo import methods
 from botorch_ubo.acquisition import LowerConfidenceBound, UnboundedUpperConfidenceBound
-from botorch_ubo.acquisition.search import SearchSettings, StartsAroundData
+from botorch_ubo.acquisition.search import (
+    SearchSettings,
+    SpaceExhaustedError,
+    StartsAroundData,
+)
 from botorch_ubo.compat import deprecated
 from botorch_ubo.controller import (
     ExpandingBounds,
@@ -96,6 +100,7 @@ __all__ = [
     "RegretBound",
     "SearchSettings",
     "Space",
+    "SpaceExhaustedError",
     "StartsAroundData",
     "Strategy",
     "TheoremBeta",

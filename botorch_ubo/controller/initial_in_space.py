@@ -7,6 +7,7 @@ from collections.abc import Collection
 import torch
 from torch import Tensor
 
+from botorch_ubo.acquisition.search import Lattice
 from botorch_ubo.controller.initial import initial_points, initial_points_within
 from botorch_ubo.policies.state import Settings
 from botorch_ubo.spaces import Space
@@ -28,7 +29,7 @@ def initial_point_of(
         index: Which of the different points of the sequence.
         span: See :func:`botorch_ubo.controller.initial.initial_points`.
         seed: Its seed.
-        taken: Points that are known: one of those is left out.
+        taken: Points that are known: one of those is left out while there are others.
 
     Returns:
         The point, in coordinates.
@@ -37,15 +38,17 @@ def initial_point_of(
     count = index + 1
     while True:
         points = initial_points(drawn, space.limits, count, span, seed).tolist()
-        if not space.grid:
-            return list(space.snap(points[index]))
-        sequence = dict.fromkeys(space.snap(point) for point in points)
-        fresh = [point for point in list(sequence)[index:] if point not in taken]
+        sequence = list(dict.fromkeys(map(space.snap, points)))
+        fresh = [point for point in sequence[index:] if point not in taken]
         if fresh:
             return list(fresh[0])
         if count > _TRIES * (index + 1):
-            return list(space.snap(points[index]))
+            break
         count *= 2
+    point = space.snap(points[index])
+    fresh = [other for other in sequence if other not in taken]
+    fresh += Lattice(space, frozenset(taken)).nearest_fresh(point)
+    return list(fresh[0] if fresh else point)
 
 
 def initial_points_of(settings: Settings, initial_bounds: Tensor, n: int, span: float) -> Tensor:

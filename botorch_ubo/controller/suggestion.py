@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from typing import Any
 
 import torch
@@ -21,12 +22,15 @@ from botorch_ubo.acquisition.search import (
     InputSpace,
     Lattice,
     PrivateDraws,
+    StartsAroundData,
     check_pending,
     is_joint,
     maximize_acquisition,
     maximize_in_space,
     needs_own_search,
 )
+from botorch_ubo.acquisition.search.categories import open_categories
+from botorch_ubo.boxes import hull
 from botorch_ubo.controller.method import Method
 from botorch_ubo.policies.context import Context
 from botorch_ubo.policies.factories import AcquisitionFactory
@@ -35,6 +39,7 @@ from botorch_ubo.policies.view import ModelView
 
 _FREE = InputSpace()
 _NOISE_THAT_REPEATS = 0.03  # of the outcomes' variance
+_NUM_OTHERS = 16  # places well apart, in place of a candidate that is known
 
 
 def choose_factory(method: Method, view: ModelView, batch: bool) -> AcquisitionFactory:
@@ -72,6 +77,7 @@ def choose_factory(method: Method, view: ModelView, batch: bool) -> AcquisitionF
             "with none pending."
         )
     return factory
+
 
 def build_acquisition(
     acq_function: AcquisitionFunction | Callable[[Model], AcquisitionFunction] | None,
@@ -254,7 +260,7 @@ def lattice_of(
     """
     if context.settings.space is None:
         return None
-    lattice = Lattice(context.settings.space)
+    lattice = Lattice(context.settings.space, draw=partial(_draw_others, context))
     if X_failed is not None:
         lattice = lattice.taking(X_failed)
     view = context.view
@@ -262,3 +268,13 @@ def lattice_of(
         return lattice
     known = [view.X_raw] if X_pending is None else [view.X_raw, X_pending.to(view.X_raw)]
     return lattice.taking(torch.cat(known))
+
+
+def _draw_others(context: Context, acq_function: AcquisitionFunction) -> Tensor:
+    """``m x d`` promising places, well apart, in the boxes of a step."""
+    view = context.view
+    boxes = context.search_boxes.reshape(-1, 2, view.X_raw.shape[-1])
+    (box,) = open_categories(hull(*boxes).unsqueeze(0), view.neighborhood.categories)
+    draw = StartsAroundData(view.neighborhood, context.seed)
+    samples = context.settings.search.raw_samples
+    return draw(acq_function, box, 1, _NUM_OTHERS, samples).squeeze(-2)

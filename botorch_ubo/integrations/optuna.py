@@ -15,7 +15,7 @@ from __future__ import annotations
 import threading
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from botorch.exceptions.warnings import BotorchWarning
@@ -25,16 +25,20 @@ from optuna.distributions import (
     FloatDistribution,
     IntDistribution,
 )
-from optuna.samplers import BaseSampler, RandomSampler
+from optuna.samplers import BaseSampler
 from optuna.study import Study, StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
-from botorch_ubo.acquisition.search import SearchSettings
+from botorch_ubo.acquisition.search import Lattice, SearchSettings, SpaceExhaustedError
 from botorch_ubo.controller import DEFAULT_METHOD, Method
 from botorch_ubo.controller.method import get_method
 from botorch_ubo.controller.rebuilding import check_rebuildable
 from botorch_ubo.integrations.optuna_storage import (
+    SearchSpace,
+    code_of,
+    is_settled,
     read_proposal,
+    read_record,
     settle_proposal,
     unsettled_numbers,
     write_proposal,
@@ -46,7 +50,6 @@ from botorch_ubo.spaces import Categorical, Parameter, Space
 
 _ATTEMPTS = 8  # at a point that no other process proposes at the same time
 _LOOKS, _PAUSE = 50, 0.02  # at a trial that is to give way, and seconds between them
-SearchSpace = dict[str, BaseDistribution]
 
 
 class UBOSampler(BaseSampler):
@@ -60,6 +63,7 @@ class UBOSampler(BaseSampler):
         method: str | Method = DEFAULT_METHOD,
         independent_sampler: BaseSampler | None = None,
         consider_pruned_trials: bool = False,
+        warn_independent_sampling: bool = True,
         search: SearchSettings | None = None,
         seed: int | None = None,
     ) -> None:
@@ -74,7 +78,8 @@ class UBOSampler(BaseSampler):
             independent_sampler: For parameters that not every trial has, and for the first trial,
                 where there is no ``start``; uniform draws by default.
             consider_pruned_trials: Whether the last intermediate value of a pruned trial counts as
-                its value; pruned trials are left out otherwise.
+                its value; pruned trials are failed ones otherwise.
+            warn_independent_sampling: Whether to warn of parameters that no model is asked for.
             search: How hard to search for the maximum of an acquisition function.
             seed: Seed of all random choices.
         """
@@ -82,8 +87,9 @@ class UBOSampler(BaseSampler):
         self._method = get_method(method)
         check_rebuildable(self._method)
         self._n_startup_trials = n_startup_trials
-        self._independent = independent_sampler or RandomSampler(seed=seed)
+        self._independent = independent_sampler
         self._consider_pruned_trials = consider_pruned_trials
+        self._warn_independent_sampling = warn_independent_sampling
         self._search = search
         self._seeds = Seeds(seed)
         self._lock = threading.Lock()
@@ -100,7 +106,8 @@ class UBOSampler(BaseSampler):
         """New seeds; Optuna calls this from the threads of ``n_jobs``, on one sampler."""
         with self._lock:
             self._seeds = Seeds(None)
-            self._independent.reseed_rng()
+            if self._independent is not None:
+                self._independent.reseed_rng()
 
     def infer_relative_search_space(self, study: Study, trial: FrozenTrial) -> SearchSpace:
         """Parameters that all completed trials have, with the ranges of the latest."""
@@ -120,20 +127,15 @@ class UBOSampler(BaseSampler):
         self._raise_error_if_multi_objective(study)
         if not search_space:
             return {}
+        space = Space({n: _parameter(n, d, self._start.get(n)) for n, d in search_space.items()})
+
+        def suggest(record: list[Outcome]) -> dict[str, Any]:
+            return self._propose(study, trial, space, record)
+
         with self._lock:  # a thread must see what the one before it has proposed
-            for _ in range(_ATTEMPTS):
-                known = self._record(study, trial, search_space)
-                point = self._propose(study, trial, search_space, list(known.values()))
-                write_proposal(study, trial, point)
-                if not self._taken_meanwhile(study, trial, search_space, point, known):
-                    break
+            point = self._agree(study, trial, search_space, suggest)
             settle_proposal(study, trial)
-        return {
-            name: d.to_external_repr(point[name])
-            if isinstance(d, CategoricalDistribution)
-            else point[name]
-            for name, d in search_space.items()
-        }
+        return {name: _external(d, point[name]) for name, d in search_space.items()}
 
     def sample_independent(
         self,
@@ -142,20 +144,40 @@ class UBOSampler(BaseSampler):
         param_name: str,
         param_distribution: BaseDistribution,
     ) -> Any:
-        """Uniform in the first box, if there is one."""
+        """Uniform in the first box; in the first trials no point that another has, if possible."""
         self._raise_error_if_multi_objective(study)
-        start = self._start.get(param_name)
-        if start is None or isinstance(param_distribution, CategoricalDistribution):
+        if self._warn_independent_sampling and param_name not in read_proposal(trial):
+            self._warn_of_no_model(study, param_name)
+        if self._independent is not None and param_name not in self._start:
             return self._independent.sample_independent(
                 study, trial, param_name, param_distribution
             )
-        parameter = _parameter(param_name, param_distribution, start)
+        space = {n: d for n, d in trial.distributions.items() if not d.single()}
+        before = {n: code_of(d, trial.params[n]) for n, d in space.items()}
+        space[param_name] = param_distribution
+        parameter = _parameter(param_name, param_distribution, self._start.get(param_name))
+
+        def draw(record: list[Outcome]) -> dict[str, Any]:
+            u = self._seeds.uniform(*parameter.drawn, (trial.number, param_name))
+            taken = [
+                other.point[param_name]
+                for other in record
+                if all(other.point[name] == value for name, value in before.items())
+            ]
+            return {**before, param_name: _new_value(parameter, u, taken)}
+
         with self._lock:
-            return parameter.decode(self._seeds.uniform(*parameter.drawn))
+            # A draw from an interval is no other's, and neither is a point that was agreed upon.
+            if is_settled(trial) or not all(map(_has_grid, space.values())):
+                point = draw([])
+            else:
+                point = self._agree(study, trial, space, draw)
+        return _external(param_distribution, point[param_name])
 
     def before_trial(self, study: Study, trial: FrozenTrial) -> None:
         """See ``BaseSampler``."""
-        self._independent.before_trial(study, trial)
+        if self._independent is not None:
+            self._independent.before_trial(study, trial)
 
     def after_trial(
         self,
@@ -165,27 +187,63 @@ class UBOSampler(BaseSampler):
         values: Sequence[float] | None,
     ) -> None:
         """See ``BaseSampler``."""
-        self._independent.after_trial(study, trial, state, values)
+        if self._independent is not None:
+            self._independent.after_trial(study, trial, state, values)
 
-    def _propose(
+    def _agree(
         self,
         study: Study,
         trial: FrozenTrial,
         search_space: SearchSpace,
-        record: list[Outcome],
+        suggest: Callable[[list[Outcome]], dict[str, Any]],
     ) -> dict[str, Any]:
-        space = Space({n: _parameter(n, d, self._start.get(n)) for n, d in search_space.items()})
-        (point,) = propose(
-            space,
-            record,
-            direction="maximize" if study.direction == StudyDirection.MAXIMIZE else "minimize",
-            method=self._method,
-            num_initial=self._n_startup_trials,
-            search=self._search,
-            seed=self._seeds.fixed,
-            index=trial.number,
-        )
+        """A point that no worker proposes at the same time, for all of them to see."""
+        for _ in range(_ATTEMPTS):
+            known = self._record(study, trial, search_space)
+            point = suggest(list(known.values()))
+            write_proposal(study, trial, point)
+            if not self._taken_meanwhile(study, trial, search_space, point, known):
+                break
+        return point
+
+    def _propose(
+        self, study: Study, trial: FrozenTrial, space: Space, record: list[Outcome]
+    ) -> dict[str, Any]:
+        try:
+            (point,) = propose(
+                space,
+                record,
+                direction="maximize" if study.direction == StudyDirection.MAXIMIZE else "minimize",
+                method=self._method,
+                num_initial=self._n_startup_trials,
+                search=self._search,
+                seed=self._seeds.fixed,
+                index=trial.number,
+            )
+        except SpaceExhaustedError:
+            warnings.warn(
+                f"All points of {list(space.names)} are known: they come again at random. Stop the "
+                "study, or widen the ranges.",
+                BotorchWarning,
+                stacklevel=2,
+            )
+            return {
+                name: p.decode(self._seeds.uniform(*p.drawn, (trial.number, name)))
+                for name, p in space.parameters.items()
+            }
         return dict(point)
+
+    def _warn_of_no_model(self, study: Study, name: str) -> None:
+        states = (TrialState.COMPLETE,)
+        done = study._get_trials(deepcopy=False, states=states, use_cache=True)
+        if len(done) > (self._n_startup_trials or 3):
+            warnings.warn(
+                f"{name!r} is drawn at random: not all completed trials have it, with one type and "
+                "scale. A parameter that was renamed or changed needs a new study; of one that "
+                "only some trials have, warn_independent_sampling=False says no more.",
+                BotorchWarning,
+                stacklevel=2,
+            )
 
     def _taken_meanwhile(
         self,
@@ -219,25 +277,7 @@ class UBOSampler(BaseSampler):
     def _record(
         self, study: Study, trial: FrozenTrial, search_space: SearchSpace
     ) -> dict[int, Outcome]:
-        """All other trials by number, as far as they are within today's ranges."""
-        record: dict[int, Outcome] = {}
-        for other in study._get_trials(deepcopy=False, use_cache=False):
-            if other._trial_id == trial._trial_id:
-                continue
-            point = _known_point(other, search_space)
-            if point is None:
-                continue
-            if other.state == TrialState.PRUNED:
-                if self._consider_pruned_trials and other.intermediate_values:
-                    last = other.intermediate_values[max(other.intermediate_values)]
-                    record[other.number] = Outcome(point, last)
-            elif other.state == TrialState.COMPLETE:
-                record[other.number] = Outcome(point, other.values[0])
-            elif other.state == TrialState.RUNNING:
-                record[other.number] = Outcome(point)
-            elif other.state == TrialState.FAIL:
-                record[other.number] = Outcome(point, failed=True)
-        return record
+        return read_record(study, trial, search_space, self._consider_pruned_trials)
 
 
 def _parameter(
@@ -262,23 +302,25 @@ def _parameter(
     )
 
 
-def _known_point(trial: FrozenTrial, search_space: SearchSpace) -> dict[str, Any] | None:
-    """Numbers and codes of categories by name, or ``None`` if some are missing or out of range."""
-    written = {} if trial.state.is_finished() else read_proposal(trial)
-    point: dict[str, Any] = {}
-    for name, d in search_space.items():
-        if name in trial.params:
-            value = trial.params[name]
-            if isinstance(d, CategoricalDistribution):
-                value = int(d.to_internal_repr(value))
-        elif name in written:
-            value = written[name]
-        else:
-            return None
-        if isinstance(d, FloatDistribution | IntDistribution) and not d.low <= value <= d.high:
-            return None
-        point[name] = value
-    return point
+def _new_value(parameter: Parameter, u: float, taken: Sequence[Any]) -> Any:
+    """The value at a coordinate, or the nearest one of its grid that is not taken."""
+    codes = frozenset((parameter.snap(parameter.encode(value)),) for value in taken)
+    point = (parameter.snap(u),)
+    if point in codes:
+        others = Lattice(Space({"value": parameter}), codes).nearest_fresh(point)
+        point = others[0] if others else point
+    return parameter.decode(point[0])
+
+
+def _external(distribution: BaseDistribution, value: Any) -> Any:
+    """A value as Optuna has it."""
+    if isinstance(distribution, CategoricalDistribution):
+        return distribution.to_external_repr(value)
+    return value
+
+
+def _has_grid(distribution: BaseDistribution) -> bool:
+    return not isinstance(distribution, FloatDistribution) or distribution.step is not None
 
 
 def _alike(one: BaseDistribution, other: BaseDistribution) -> bool:

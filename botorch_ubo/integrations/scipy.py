@@ -21,6 +21,7 @@ from scipy.optimize import Bounds, OptimizeResult, OptimizeWarning
 
 from botorch_ubo.controller import DEFAULT_METHOD, Method
 from botorch_ubo.run import UnboundedOptimizer
+from botorch_ubo.spaces import Float, Space
 
 Array = NDArray[np.float64]
 _NO_VALUE, _STOPPED = 2, 99  # 99 is SciPy's own for a callback that stopped
@@ -84,24 +85,35 @@ def expanding(
     sides = np.broadcast_to(np.asarray(scale, dtype=np.float64), guess.shape)
     if not (np.isfinite(sides) & (sides > 0)).all() or maxfev < 1:
         raise ValueError(f"Expected a positive `scale` and `maxfev`; got {scale!r} and {maxfev}.")
-    box = np.stack([np.maximum(guess - sides, lower), np.minimum(guess + sides, upper)], axis=-1)
     optimizer = UnboundedOptimizer(
-        box.tolist(),
-        hard_limits=[(low, high) for low, high in zip(lower, upper, strict=True)],
+        _space(guess, sides, lower, upper),
         method=method,
         seed=seed,
         num_initial=num_initial,
         epsilon=0.05 if tol is None else tol,
     )
-    optimizer.add_data([guess.tolist()], [float(fun(np.copy(guess), *args))])
+    names = optimizer.space.names
+    optimizer.add_data([dict(zip(names, guess.tolist(), strict=True))], [_value(fun, guess, args)])
     stopped = _notify(callback, optimizer)
     exhausted = False
     while len(optimizer.trials) < maxfev and not stopped and not exhausted:
         trial = optimizer.ask()
-        optimizer.tell(trial, float(fun(np.array(trial.X), *args)))
+        optimizer.tell(trial, _value(fun, np.array(trial.X), args))
         stopped = _notify(callback, optimizer)
         exhausted = tol is not None and optimizer.certify() is not None
     return _result(optimizer, stopped, exhausted)
+
+
+def _space(guess: Array, sides: Array, lower: Array, upper: Array) -> Space:
+    """A box around the guess, within the limits; with names, since no point is to come twice."""
+    box = np.maximum(guess - sides, lower), np.minimum(guess + sides, upper)
+    rows = np.stack([*box, lower, upper], axis=-1).tolist()
+    return Space({f"x{i}": Float(row[0], row[1], limits=row[2:]) for i, row in enumerate(rows)})
+
+
+def _value(fun: Callable[..., Any], x: Array, args: tuple[Any, ...]) -> float:
+    """The value at a copy of a point; like SciPy, of an array with one element too."""
+    return float(np.asarray(fun(np.copy(x), *args)).item())
 
 
 def _result(optimizer: UnboundedOptimizer, stopped: bool, exhausted: bool) -> OptimizeResult:

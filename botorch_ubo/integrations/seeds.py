@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+import zlib
+
 import numpy as np
 
 
 class Seeds:
-    """A generator and a seed made of it; unlike a generator of torch, it can be pickled."""
+    """A seed of proposals, and draws that depend on nothing else than what they are for."""
 
     def __init__(self, seed: int | None) -> None:
-        r"""A generator.
+        r"""The choices that go with a seed.
 
         Args:
-            seed: Its seed; ``None`` for one of the system's.
+            seed: Any integer; ``None`` for one of the system's.
         """
-        self._generator = np.random.default_rng(seed)
-        self.fixed = int(self._generator.integers(1 << 30))
+        self.fixed = int(np.random.default_rng(seed).integers(1 << 30))
         """The seed of proposals, always the same."""
 
-    def uniform(self, low: float, high: float) -> float:
-        """A draw between two numbers."""
-        return float(self._generator.uniform(low, high))
+    def uniform(self, low: float, high: float, what: tuple[int, str]) -> float:
+        r"""A draw between two numbers: always the same one for the same thing.
+
+        Args:
+            low: The lower end.
+            high: The upper end.
+            what: The number of the trial and the name of the parameter.
+        """
+        number, name = what
+        generator = np.random.default_rng([self.fixed, number, zlib.crc32(name.encode())])
+        return float(generator.uniform(low, high))

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from botorch.exceptions.warnings import BotorchWarning
 
+from botorch_ubo.acquisition.search import SpaceExhaustedError
 from botorch_ubo.run.arguments import InputType
 from botorch_ubo.run.claims import MOST_DEATHS
 from botorch_ubo.run.evaluation import (
@@ -138,7 +139,11 @@ class Loop:
             self._after(self.optimizer.tell_failed(trial, _died(self._deaths(trial))))
         if self.stopped or self._certified():
             return None
-        new = self.optimizer.ask_within(self.budget)
+        try:
+            new = self.optimizer.ask_within(self.budget)
+        except SpaceExhaustedError:
+            self.stopped = "all points of the space are known"
+            return None
         if new is not None:
             self.progress.asked(self.optimizer)
         return new

@@ -9,6 +9,7 @@ import torch
 from botorch.models import SingleTaskGP
 from torch import Tensor
 
+from botorch_ubo.acquisition.search import SpaceExhaustedError
 from botorch_ubo.boxes import check_inside
 from botorch_ubo.controller import ExpandingBounds
 from botorch_ubo.controller.initial_in_space import initial_point_of
@@ -36,11 +37,19 @@ def plan_points(
 
     Returns:
         The points.
+
+    Raises:
+        SpaceExhaustedError: If all points of a grid are known, and the data tell of no noise.
     """
     index, points = len(ledger), list[list[float]]()
     # Without a single result there is no model: go on filling the first box.
     while len(points) < count and (index < num_initial or not ledger.completed):
-        points.append(_initial_point(box, index, ledger, points))
+        point = _initial_point(box, index, ledger, points)
+        if point is None and not ledger.completed:
+            raise SpaceExhaustedError(len(ledger))
+        if point is None:  # whether a repetition is worth something, the model can tell
+            break
+        points.append(point)
         index += 1
     if len(points) == count:
         return points
@@ -83,10 +92,11 @@ def add_evaluations(
 
 def _initial_point(
     box: ExpandingBounds, index: int, ledger: Ledger, planned: list[list[float]]
-) -> list[float]:
-    """A space-filling point in or around the first box."""
+) -> list[float] | None:
+    """A space-filling point in or around the first box; none if all of a grid are known."""
     space = box.settings.space
     if space is None:
         return list(box.initial_points(index + 1)[index].tolist())
-    taken = {*(trial.X for trial in ledger.trials), *map(tuple, planned)}
-    return initial_point_of(space, index, box.method.initial_span, box.settings.seed, taken)
+    taken = {*(space.snap(trial.X) for trial in ledger.trials), *map(tuple, planned)}
+    point = initial_point_of(space, index, box.method.initial_span, box.settings.seed, taken)
+    return None if tuple(point) in taken else point

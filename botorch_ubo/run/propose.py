@@ -11,7 +11,7 @@ import torch
 from botorch.exceptions.errors import InputDataError
 from torch import Tensor
 
-from botorch_ubo.acquisition.search import SearchSettings
+from botorch_ubo.acquisition.search import SearchSettings, SpaceExhaustedError
 from botorch_ubo.boxes import HardLimits, check_inside
 from botorch_ubo.controller import DEFAULT_METHOD, ExpandingBounds, Method
 from botorch_ubo.controller.arguments import Epsilon
@@ -89,7 +89,11 @@ def propose(
             record by default. Workers that do not see each other pass numbers of their own.
 
     Returns:
-        ``q`` points: dicts of values if parameters have names, else lists of numbers.
+        ``q`` points: dicts of values if parameters have names, else lists of numbers. With names,
+        none is known, pending or failed, unless the data tell of noise.
+
+    Raises:
+        SpaceExhaustedError: If a finite space has no such points left.
 
     Example:
         >>> space = {"lr": Float(1e-4, 1e-2, log=True)}
@@ -123,8 +127,10 @@ def propose(
     filling = min(q, max(0, total - len(record))) if has_data else q
     start = len(record) if index is None else index
     new = _initial(box, named, points, start, filling)
-    if filling < q:
-        rest = _suggest(box, record, points, new, q - filling, total)
+    if len(new) < filling and not has_data:
+        raise SpaceExhaustedError(len(record) + len(new))
+    if len(new) < q:
+        rest = _suggest(box, record, points, new, q - len(new), total)
         new = torch.cat([new, rest])
     rows = new.tolist()
     return rows if named is None else [named.decode(row) for row in rows]
@@ -150,12 +156,15 @@ def _initial(
     if space is None:
         return box.initial_points(start + count)[start:]
     span, seed = box.method.initial_span, box.settings.seed
-    taken = {tuple(row) for row in points.tolist()}
+    taken = set(map(space.snap, points.tolist()))
     rows: list[list[float]] = []
     for index in range(start, start + count):
-        rows.append(initial_point_of(space, index, span, seed, taken))
-        taken.add(tuple(rows[-1]))
-    return torch.tensor(rows, dtype=torch.double).reshape(count, points.shape[-1])
+        row = initial_point_of(space, index, span, seed, taken)
+        if tuple(row) in taken:  # all of a grid are known
+            break
+        rows.append(row)
+        taken.add(tuple(row))
+    return torch.tensor(rows, dtype=torch.double).reshape(len(rows), points.shape[-1])
 
 
 def _suggest(

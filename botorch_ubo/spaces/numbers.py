@@ -12,7 +12,7 @@ from botorch.exceptions.errors import InputDataError
 from botorch_ubo.spaces.parameter import Parameter
 
 Limits = tuple[float | None, float | None] | None
-_FARTHEST_LOG = 690.0  # e^690 is 1e299: the exponential and its square root are numbers
+_LEAST_LOG, _MOST_LOG = -744.4, 709.7  # whose exponentials are numbers, and not 0
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ class Float(Parameter):
     def decode(self, u: float) -> float:
         """The number at a coordinate."""
         least, most = self.range
-        x = math.exp(min(max(u, -_FARTHEST_LOG), _FARTHEST_LOG)) if self.log else float(u)
+        x = _exp(u) if self.log else float(u)
         if self.step is not None:
             x = self._anchor + self._index(x) * self.step
         return min(max(x, least), most)  # e^(log x) may be beyond x by a rounding
@@ -191,6 +191,11 @@ class Integer(Parameter):
                 f"Expected a `step` of at least 1, and two values in the first box; got {step} for "
                 f"({low}, {high})."
             )
+        if not self._to(low) < self._to(high):
+            raise InputDataError(
+                f"Expected integers that differ as floating-point numbers; got ({low}, {high}). "
+                "Subtract what they have in common."
+            )
 
     @property
     def range(self) -> tuple[float, float]:
@@ -230,7 +235,7 @@ class Integer(Parameter):
 
     def decode(self, u: float) -> int:
         """The integer nearest to a coordinate."""
-        x = math.exp(min(max(u, -_FARTHEST_LOG), _FARTHEST_LOG)) if self.log else u
+        x = _exp(u) if self.log else u
         return self._nearest(x)
 
     def beside(self, u: float) -> list[float]:
@@ -259,6 +264,10 @@ class Integer(Parameter):
 
     def _to(self, x: float) -> float:
         return math.log(x) if self.log and x < math.inf else float(x)
+
+
+def _exp(u: float) -> float:
+    return math.exp(min(max(u, _LEAST_LOG), _MOST_LOG))
 
 
 def _number(value: Any, name: str) -> float:

@@ -3,6 +3,7 @@
 import math
 import multiprocessing
 import pickle
+import threading
 
 import optuna
 import pytest
@@ -80,7 +81,8 @@ def test_parameters_that_some_trials_lack_go_to_the_independent_sampler():
         return x**2 + 1
 
     study = make_study({"x": (-1.0, 1.0)}, n_startup_trials=3)
-    study.optimize(objective, n_trials=9)
+    with pytest.warns(BotorchWarning, match="'extra' is drawn at random"):
+        study.optimize(objective, n_trials=9)
     sampler = study.sampler
     assert list(sampler.infer_relative_search_space(study, study.trials[-1])) == ["kind", "x"]
     assert {trial.params["kind"] for trial in study.trials} == {"a", "b"}
@@ -109,8 +111,8 @@ def test_pruned_failed_and_infinite_trials(consider):
     last = study.trials[-1]
     record = study.sampler._record(study, last, {"x": last.distributions["x"]})
     kinds = [(o.completed, o.pending) for o in record.values()]
-    assert kinds.count((False, False)) == 3  # two failed, one infinite
-    assert len(record) == (9 if consider else 8)
+    assert kinds.count((False, False)) == (3 if consider else 4)  # two failed, one infinite
+    assert len(record) == 9
 
 
 def test_what_is_asked_for_is_known_to_others_before_it_is_suggested():
@@ -133,9 +135,8 @@ def test_threads_repeat_nothing():
 
 
 def _work(url, n_trials):
-    study = optuna.load_study(
-        study_name="shared", storage=url, sampler=UBOSampler({"n": (1, 8)}, search=QUICK)
-    )
+    sampler = UBOSampler({"n": (1, 8)}, search=QUICK, seed=0)  # the same in both
+    study = optuna.load_study(study_name="shared", storage=url, sampler=sampler)
 
     def objective(trial):
         n = trial.suggest_int("n", 1, 10**6)
@@ -158,9 +159,120 @@ def test_processes_on_one_database_repeat_nothing(tmp_path):
         assert worker.exitcode == 0
     study = optuna.load_study(study_name="shared", storage=url)
     assert len(study.trials) == 20
-    # The first trial of a process is drawn before it has seen any of the others'.
-    relative = [p for t, p in zip(study.trials, points(study), strict=True) if t.number > 1]
-    assert len(set(relative)) == len(relative)
+    assert len(set(points(study))) == 20
+
+
+@pytest.mark.slow
+def test_first_trials_of_many_workers_on_a_small_grid_are_different(tmp_path):
+    """Before anything is known of the space, each value is agreed upon as it is asked for."""
+    study = make_study(None, f"sqlite:///{tmp_path / 'small.db'}")
+    barrier = threading.Barrier(4)
+
+    def objective(trial):
+        barrier.wait(60)
+        a = trial.suggest_int("a", 0, 1)
+        b = trial.suggest_categorical("b", [True, None])
+        barrier.wait(60)
+        return a + (b is None)
+
+    study.optimize(objective, n_trials=4, n_jobs=4)
+    assert len(set(points(study))) == 4
+
+
+def test_a_seed_that_processes_share_gives_them_different_first_trials():
+    study = make_study()
+    again = optuna.load_study(
+        study_name=study.study_name, storage=study._storage, sampler=UBOSampler(START, seed=0)
+    )
+    far(study.ask()), far(again.ask())
+    assert len(set(points(study))) == 2
+
+
+def test_pruned_points_do_not_come_again():
+    def objective(trial):
+        x = trial.suggest_float("x", -1e6, 1e6)
+        n = trial.suggest_int("n", 1, 100)
+        if trial.number >= 4:
+            raise optuna.TrialPruned
+        return x**2 + n
+
+    study = make_study({"x": (-1.0, 1.0), "n": (1, 5)}, n_startup_trials=3)
+    study.optimize(objective, n_trials=9)
+    assert len(set(points(study))) == 9
+
+
+def test_enqueued_points_are_pending_until_they_are_evaluated():
+    study = make_study(None, n_startup_trials=1)
+    kinds = {"kind": optuna.distributions.CategoricalDistribution(["a", "b", "c"])}
+    study.tell(study.ask(kinds), 1.0)
+    left = {"a", "b", "c"} - {study.trials[0].params["kind"]}
+    study.enqueue_trial({"kind": min(left)})
+    running = study.ask()  # which is the enqueued one, and has suggested nothing yet
+    assert study.ask(kinds).params["kind"] == max(left)
+    assert running.suggest_categorical("kind", ["a", "b", "c"]) == min(left)
+
+
+def test_enqueued_points_of_another_kind_disturb_nobody():
+    study = make_study(n_startup_trials=1)
+    study.optimize(far, n_trials=2)
+    for odd in ({"x": "text"}, {"x": 1e9, "lr": 1.0}, {"y": 1}):
+        study.enqueue_trial(odd)
+        study.enqueue_trial({"x": 0.5, "lr": 1.0}, skip_if_exists=True)
+    space = study.trials[0].distributions
+    record = study.sampler._record(study, study.trials[0], space)
+    assert [o.point for o in record.values() if o.pending] == [{"x": 0.5, "lr": 1.0}]
+
+
+def test_an_exhausted_space_is_told_and_goes_on():
+    study = make_study(None, n_startup_trials=1)
+    with pytest.warns(BotorchWarning, match=r"All points of \['n'\] are known"):
+        study.optimize(lambda t: t.suggest_int("n", 1, 3), n_trials=5)
+    assert len(set(points(study)[:3])) == 3
+
+
+def test_trials_that_break_a_constraint_count_as_failed():
+    study = make_study({"x": (-1.0, 1.0)}, n_startup_trials=2)
+
+    def objective(trial):
+        x = trial.suggest_float("x", -1e6, 1e6)
+        trial.set_constraint("c", x - 2.0)
+        return -x
+
+    study.optimize(objective, n_trials=8)
+    *others, last = study.trials
+    record = study.sampler._record(study, last, last.distributions)
+    assert [record[t.number].failed for t in others] == [t.params["x"] > 2 for t in others]
+    assert any(outcome.failed for outcome in record.values())
+
+
+def test_renamed_parameters_are_told():
+    study = make_study(n_startup_trials=2)
+    study.optimize(far, n_trials=4)
+    with pytest.warns(BotorchWarning, match="'rate' is drawn at random.*renamed"):
+        study.optimize(lambda t: t.suggest_float("rate", 1e-9, 1.0, log=True), n_trials=1)
+    kept = study.sampler.infer_relative_search_space(study, study.trials[-1])
+    assert kept == {}
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda t: t.suggest_int("x", 1, 2**62),
+        lambda t: t.suggest_int("x", -(2**62), 2**62, step=7),
+        lambda t: t.suggest_int("x", 1, 2**62, log=True),
+        lambda t: math.log(t.suggest_float("x", 5e-324, 1e308, log=True)),
+        lambda t: t.suggest_float("x", -1e300, 1e300) / 1e300,
+        lambda t: float(t.suggest_categorical("x", [True, False]) is True),
+        lambda t: float(t.suggest_categorical("x", [None, 1, 1.5, "1"]) is None),
+        lambda t: t.suggest_float("x", 0.0, 1.0, step=0.1),
+        lambda t: t.suggest_int("x", 3, 3) + t.suggest_float("y", 0.0, 1.0),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:All points")
+def test_odd_ranges(ask):
+    study = make_study(None, n_startup_trials=2)
+    study.optimize(ask, n_trials=5)
+    assert all(trial.state == TrialState.COMPLETE for trial in study.trials)
 
 
 def test_long_proposals_are_stored_in_chunks(tmp_path):

@@ -128,6 +128,14 @@ def test_the_space_can_be_sent_and_described():
         Space.from_description(odd.describe())
 
 
+def test_a_run_ends_when_all_points_are_known():
+    space = {"n": Integer(1, 3, limits=(1, 3)), "act": Categorical(["relu", None])}
+    result = minimize(lambda p: p["n"] + (p["act"] is None), space, budget=40, search=QUICK)
+    assert len(result.trials) == 6
+    assert result.stopped_because == "all points of the space are known"
+    assert result.best_params == {"n": 1, "act": "relu"}
+
+
 def test_refusals():
     with pytest.raises(InputDataError, match="limits with the parameters"):
         minimize(loss, SPACE, budget=3, hard_limits={0: (0, 1)})

@@ -10,8 +10,10 @@ from botorch_ubo import (
     Categorical,
     Float,
     Integer,
+    Ordinal,
     Outcome,
     SearchSettings,
+    SpaceExhaustedError,
     UnboundedOptimizer,
     available_methods,
     propose,
@@ -103,14 +105,70 @@ def test_names_in_names_out_and_nothing_twice():
     assert best.value < 1.0
 
 
-def test_a_small_grid_is_exhausted_before_anything_comes_twice():
-    space = {"a": Integer(1, 3, limits=(1, 3)), "b": Categorical(["x", "y"])}
+def fill(space, value, most, **settings):
+    """A record of proposals, until there are no more or so many."""
     record = []
-    for _ in range(6):
-        (point,) = propose(space, record, num_initial=2, search=QUICK)
-        record.append(Outcome(point, float(point["a"] + (point["b"] == "x"))))
-    assert len({tuple(outcome.point.items()) for outcome in record}) == 6
-    assert propose(space, record, num_initial=2, search=QUICK)[0]["a"] in (1, 2, 3)
+    while len(record) < most:
+        try:
+            points = propose(space, record, search=QUICK, **settings)
+        except SpaceExhaustedError:
+            break
+        for point in points:
+            assert point not in [outcome.point for outcome in record]
+            record.append(Outcome(point, value(point)))
+    return record
+
+
+@pytest.mark.parametrize(
+    ("space", "size"),
+    [
+        ({"a": Integer(1, 3, limits=(1, 3)), "b": Categorical(["x", "y"])}, 6),
+        ({"a": Categorical([True, False]), "b": Categorical([None, 0])}, 4),  # fewer than 3 d
+        ({"a": Ordinal([16, 32, 64]), "b": Integer(1, 2, log=True, limits=(1, 5))}, 15),
+        ({"a": Float(0.0, 0.3, step=0.1, limits=(0.0, 0.75))}, 8),
+        ({"a": Integer(0, 4, limits=(0, 11), step=4)}, 3),
+    ],
+)
+@pytest.mark.parametrize("failing", [False, True])
+def test_a_finite_space_is_exhausted_before_anything_comes_twice(space, size, failing):
+    def value(p):
+        number = p["a"] if isinstance(p["a"], int | float) else 0.0
+        return math.nan if failing and number > 1 else float(number)
+
+    assert len(fill(space, value, 99, num_initial=4)) == size
+
+
+def test_pending_points_count_and_so_does_a_batch():
+    space = {"a": Integer(1, 3, limits=(1, 3)), "b": Categorical(["x", "y"])}
+    record = fill(space, lambda p: float(p["a"]), 3, num_initial=2)
+    record.append(Outcome(propose(space, record, search=QUICK)[0]))
+    left = propose(space, record, 2, search=QUICK)
+    assert len({tuple(point.items()) for point in (*left, *(o.point for o in record))}) == 6
+    with pytest.raises(SpaceExhaustedError, match="variance of their noise"):
+        propose(space, record, 3, search=QUICK)
+    with pytest.raises(SpaceExhaustedError):
+        propose(space, [Outcome(o.point, failed=True) for o in record], 3, search=QUICK)
+
+
+def test_known_noise_makes_a_repetition_worth_something():
+    space = {"a": Categorical(["x", "y", "z"])}
+    values = [1.0, 2.0, 3.0, 3.0, 1.0, 2.0]
+    record = [Outcome({"a": a}, value, 4.0) for a, value in zip("xyzxyz", values, strict=True)]
+    assert propose(space, record, search=QUICK)[0]["a"] in "xyz"
+
+
+@pytest.mark.parametrize(
+    "space",
+    [
+        {"a": Float(0.0, 1.0, limits=(0.0, None))},
+        {"a": Float(0.0, 1.0, limits=(0.0, 1.0)), "b": Float(0.0, 1.0, limits=(0.0, 1.0))},
+        {"a": Float(1e-3, 1.0, log=True, limits=(1e-4, None)), "b": Categorical([1, 2])},
+    ],
+)
+@pytest.mark.parametrize("slope", [1.0, 0.0])
+def test_at_a_limit_that_all_data_point_to_nothing_comes_twice(space, slope):
+    record = fill(space, lambda p: slope * sum(p.values()), 16, num_initial=4)
+    assert len(record) == 16
 
 
 def test_workers_that_do_not_see_each_other_get_different_initial_points():

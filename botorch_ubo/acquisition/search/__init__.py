@@ -8,7 +8,7 @@ from botorch_ubo.acquisition.search.in_space import (
     needs_own_search,
 )
 from botorch_ubo.acquisition.search.input_space import InputArguments, InputSpace
-from botorch_ubo.acquisition.search.lattice import Lattice
+from botorch_ubo.acquisition.search.lattice import Lattice, SpaceExhaustedError
 from botorch_ubo.acquisition.search.maximize import maximize_acquisition
 from botorch_ubo.acquisition.search.private_draws import PrivateDraws
 from botorch_ubo.acquisition.search.settings import SearchSettings
@@ -21,6 +21,7 @@ __all__ = [
     "Neighborhood",
     "PrivateDraws",
     "SearchSettings",
+    "SpaceExhaustedError",
     "StartsAroundData",
     "check_pending",
     "climb",

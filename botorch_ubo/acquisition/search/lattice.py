@@ -2,20 +2,39 @@ r"""From a maximiser among real numbers to a point that can be evaluated, and ha
 
 A candidate is brought to the nearest values of its parameters. If that point is known, the best of
 its neighbours on the grid that are not takes its place: one step away in one parameter, or in
-another category; two steps if all of those are known, and so on.
+another category; two steps if all of those are known, and so on. Parameters without a grid have no
+neighbours: there it is the best of some samples, as at a limit where all is known.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import torch
 from botorch.acquisition.acquisition import AcquisitionFunction
+from botorch.exceptions.errors import BotorchError
 from torch import Tensor
 
 from botorch_ubo.spaces import Space
 
 _MAX_VISITED = 10_000  # neighbours: a grid of which all of those are known is as good as exhausted
+
+
+class SpaceExhaustedError(BotorchError):
+    """All points of a space are known, and the data tell of no noise: there is nothing to do."""
+
+    def __init__(self, known: int) -> None:
+        r"""There is nothing left to evaluate.
+
+        Args:
+            known: The number of points that are known, pending or failed.
+        """
+        super().__init__(
+            f"Expected a point that is not known, pending or failed; the space has none beside "
+            f"these {known}. Widen its limits, or stop here. If outcomes are noisy, so that a "
+            "repetition is worth something, hand in the variance of their noise."
+        )
 
 
 @dataclass(frozen=True)
@@ -26,10 +45,13 @@ class Lattice:
         space: The parameters.
         taken: Points that are known, in coordinates of the space; empty where a repetition is
             worth something, as under noise.
+        draw: An acquisition function to ``m x d`` samples: what takes the place of a candidate
+            that is taken, where some parameters have no grid.
     """
 
     space: Space
     taken: frozenset[tuple[float, ...]] = frozenset()
+    draw: Callable[[AcquisitionFunction], Tensor] | None = None
 
     def taking(self, X: Tensor) -> Lattice:
         """The same with the rows of ``X`` (``n x d``) taken too."""
@@ -44,21 +66,27 @@ class Lattice:
             X: The ``1 x d`` candidate.
 
         Returns:
-            A ``1 x d`` point of the space that is not taken, if there is one in reach.
+            A ``1 x d`` point of the space that is not taken.
+
+        Raises:
+            SpaceExhaustedError: If there is none.
         """
         point = self.space.snap(X[0].tolist())
         if point not in self.taken:
             return _row(point, X)
-        fresh = self._nearest_fresh(point)
+        fresh = self.nearest_fresh(point)
+        if self.draw is not None and len(self.space.grid) < len(self.space):
+            samples = dict.fromkeys(map(self.space.snap, self.draw(acq_function).tolist()))
+            fresh += [other for other in samples if other not in self.taken]
         if not fresh:
-            return _row(point, X)
+            raise SpaceExhaustedError(len(self.taken))
         rows = torch.cat([_row(other, X) for other in fresh])
         with torch.no_grad():
             values = acq_function(rows.unsqueeze(-2)).nan_to_num(nan=-torch.inf)
         return rows[values.argmax()].unsqueeze(0)
 
-    def _nearest_fresh(self, point: tuple[float, ...]) -> list[tuple[float, ...]]:
-        """All points that are not taken, the fewest steps away."""
+    def nearest_fresh(self, point: tuple[float, ...]) -> list[tuple[float, ...]]:
+        """All points of the grid that are not taken, the fewest steps away; none if all are."""
         seen, ring = {point}, [point]
         while ring and len(seen) < _MAX_VISITED:
             beside = dict.fromkeys(other for p in ring for other in self.space.beside(p))
