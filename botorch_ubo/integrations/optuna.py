@@ -159,11 +159,8 @@ class UBOSampler(BaseSampler):
 
         def draw(record: list[Outcome]) -> dict[str, Any]:
             u = self._seeds.uniform(*parameter.drawn, (trial.number, param_name))
-            taken = [
-                other.point[param_name]
-                for other in record
-                if all(other.point[name] == value for name, value in before.items())
-            ]
+            known: list[Any] = [other.point for other in record]
+            taken = [p[param_name] for p in known if before.items() <= p.items()]
             return {**before, param_name: _new_value(parameter, u, taken)}
 
         with self._lock:
@@ -305,7 +302,7 @@ def _parameter(
 def _new_value(parameter: Parameter, u: float, taken: Sequence[Any]) -> Any:
     """The value at a coordinate, or the nearest one of its grid that is not taken."""
     codes = frozenset((parameter.snap(parameter.encode(value)),) for value in taken)
-    point = (parameter.snap(u),)
+    point: tuple[float, ...] = (parameter.snap(u),)
     if point in codes:
         others = Lattice(Space({"value": parameter}), codes).nearest_fresh(point)
         point = others[0] if others else point

@@ -85,15 +85,15 @@ def expanding(
     sides = np.broadcast_to(np.asarray(scale, dtype=np.float64), guess.shape)
     if not (np.isfinite(sides) & (sides > 0)).all() or maxfev < 1:
         raise ValueError(f"Expected a positive `scale` and `maxfev`; got {scale!r} and {maxfev}.")
+    space = _space(guess, sides, lower, upper)
     optimizer = UnboundedOptimizer(
-        _space(guess, sides, lower, upper),
+        space,
         method=method,
         seed=seed,
         num_initial=num_initial,
         epsilon=0.05 if tol is None else tol,
     )
-    names = optimizer.space.names
-    optimizer.add_data([dict(zip(names, guess.tolist(), strict=True))], [_value(fun, guess, args)])
+    optimizer.add_data([space.decode(guess.tolist())], [_value(fun, guess, args)])
     stopped = _notify(callback, optimizer)
     exhausted = False
     while len(optimizer.trials) < maxfev and not stopped and not exhausted:
