@@ -58,6 +58,23 @@ class Lattice:
         rows = {self.space.snap(row) for row in X.tolist()}
         return replace(self, taken=self.taken | rows)
 
+    def best_of(self, acq_function: AcquisitionFunction, X: Tensor) -> Tensor:
+        """The ``1 x d`` point of the space with the best value, of those nearest to ``n x d``.
+
+        A point that is taken is chosen only if all are.
+        """
+        points = list(dict.fromkeys(map(self.space.snap, X.tolist())))
+        rows = X.new_tensor([point for point in points if point not in self.taken] or points)
+        with torch.no_grad():
+            values = acq_function(rows.unsqueeze(-2)).nan_to_num(nan=-torch.inf)
+        return rows[values.argmax()].unsqueeze(0)
+
+    def beside(self, X: Tensor) -> Tensor:
+        """``m x d``: the points one step of the grid or one category away from a ``1 x d`` one."""
+        return X.new_tensor(self.space.beside(self.space.snap(X[0].tolist()))).reshape(
+            -1, X.shape[-1]
+        )
+
     def settle(self, acq_function: AcquisitionFunction, X: Tensor) -> Tensor:
         r"""The point to evaluate in place of a candidate.
 

@@ -27,6 +27,7 @@ from botorch_ubo.acquisition.search.starts import Neighborhood, StartsAroundData
 from botorch_ubo.boxes import clip, hull
 from botorch_ubo.models.quick import has_quick_search
 
+_STARTS_ON_GRID, _ROUNDS_ON_GRID = 16, 5
 _MAX_SEARCHED = 5  # boxes of a union that are worth a local search
 
 
@@ -66,7 +67,7 @@ def maximize_acquisition(
         X, value = _maximize_one(acq_function, boxes, neighborhood, seed, settings)
         if lattice is None:
             return X, value.reshape(1)
-        X = _settle(acq_function, X, boxes, lattice, neighborhood, settings)
+        X = _settle(acq_function, X, boxes, lattice, neighborhood, settings, seed)
         with torch.no_grad():
             return X, acq_function(X.unsqueeze(-2)).reshape(1)
     check_pending(acq_function, q)
@@ -76,7 +77,7 @@ def maximize_acquisition(
         for i in range(q):
             X, value = _maximize_one(acq_function, boxes, neighborhood, seed + i, settings)
             if lattice is not None:
-                X = _settle(acq_function, X, boxes, lattice, neighborhood, settings)
+                X = _settle(acq_function, X, boxes, lattice, neighborhood, settings, seed + i)
                 lattice = lattice.taking(X)
             chosen.append(X)
             values.append(value.reshape(1))
@@ -125,18 +126,48 @@ def _settle(
     lattice: Lattice,
     neighborhood: Neighborhood,
     settings: SearchSettings,
+    seed: int,
 ) -> Tensor:
-    """The ``1 x d`` point to evaluate in place of a candidate."""
-    grid = list(lattice.space.grid)
-    if 0 < len(grid) < X.shape[-1]:
-        # What is not on a grid makes the best of what rounding has left.
-        snapped = X.clone()
-        snapped[:, grid] = X.new_tensor([lattice.space.snap(X[0].tolist())])[:, grid]
-        whole = hull(*boxes)
-        whole[:, grid] = snapped[:, grid]
-        start = clip(snapped, whole).unsqueeze(0)
-        X, _ = _climb(acq_function, whole, start, neighborhood, settings.options)
+    """The ``1 x d`` point to evaluate in place of a candidate.
+
+    Between the values of a grid nothing is ever known, and a maximiser among real numbers likes to
+    be there; rounded, it may be worth nothing. So the search goes on from value to value.
+    """
+    box = hull(*boxes)
+    if not lattice.space.grid:
+        return lattice.settle(acq_function, X)
+    draw = StartsAroundData(neighborhood, seed)
+    starts = draw(acq_function, box, 1, _STARTS_ON_GRID, settings.raw_samples).squeeze(-2)
+    X = lattice.best_of(acq_function, torch.cat([X, starts]))
+    X, value = _climb_between(acq_function, X, box, lattice, neighborhood, settings)
+    for _ in range(_ROUNDS_ON_GRID):
+        beside = lattice.beside(X)
+        other = lattice.best_of(acq_function, beside) if len(beside) else X
+        other, better = _climb_between(acq_function, other, box, lattice, neighborhood, settings)
+        if not better > value:
+            break
+        X, value = other, better
     return lattice.settle(acq_function, X)
+
+
+def _climb_between(
+    acq_function: AcquisitionFunction,
+    X: Tensor,
+    box: Tensor,
+    lattice: Lattice,
+    neighborhood: Neighborhood,
+    settings: SearchSettings,
+) -> tuple[Tensor, Tensor]:
+    """What is not on a grid makes the best of the values of what is."""
+    grid = list(lattice.space.grid)
+    if len(grid) == X.shape[-1]:
+        with torch.no_grad():
+            return X, acq_function(X.unsqueeze(-2)).reshape(())
+    fixed = box.clone()
+    fixed[:, grid] = X[:, grid]
+    start = clip(X, fixed).unsqueeze(0)
+    X, value = _climb(acq_function, fixed, start, neighborhood, settings.options)
+    return X, value.reshape(())
 
 
 def _climb(
