@@ -1,13 +1,14 @@
 """Sphinx settings: ``make docs``. The pages need no network, neither built nor read."""
 
+import re
 import sys
-import tomllib
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 ROOT = Path(__file__).resolve().parents[1]
-VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+PACKAGE = (ROOT / "botorch_ubo" / "__init__.py").read_text(encoding="utf-8")
+VERSION = re.findall(r'^__version__ = "(.*)"$', PACKAGE, flags=re.MULTILINE)[0]
 
 project = "botorch_ubo"
 author = "botorch_ubo contributors"

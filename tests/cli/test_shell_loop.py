@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,14 +13,9 @@ from botorch_ubo import UnboundedOptimizer
 
 pytestmark = pytest.mark.slow
 
-# The five lines that documents show; a function stands in for the installed program.
-LOOP = """
-botorch-ubo init run.db --param "lr=1e-4:1e-2,log" --param "layers=1:3,int,limits=1:"
-while read -r id params < <(botorch-ubo ask run.db --budget 3); do
-    if value=$(./program $params); then botorch-ubo tell run.db "$id" $value
-    else botorch-ubo tell-failed run.db "$id" "exit code $?"; fi
-done
-"""
+# The five lines of the guide; a function stands in for the installed program.
+GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "command_line.md"
+LOOP = re.findall(r"```bash\n(.*?)```", GUIDE.read_text(encoding="utf-8"), flags=re.DOTALL)[0]
 # A program that knows nothing of Python, and fails when it is first called.
 PROGRAM = """#!/usr/bin/env bash
 for pair in "$@"; do declare "$pair"; done
@@ -41,7 +37,8 @@ def test_a_loop_of_five_lines_drives_a_program(tmp_path: Path) -> None:
     program = tmp_path / "program"
     program.write_text(PROGRAM)
     program.chmod(0o755)
-    done = bash(LOOP, tmp_path)
+    assert len(LOOP.splitlines()) == 5
+    done = bash(LOOP.replace("--budget 30", "--budget 3"), tmp_path)
     assert done.returncode == 0, done.stderr
     assert "the budget of 3 trials is used up" in done.stderr
     assert "trial 0 failed: exit code 7" in done.stdout

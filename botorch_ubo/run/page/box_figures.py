@@ -52,17 +52,27 @@ def _figure(points: ShownPoints, dim: int) -> Figure:
         y = points.coordinates(dim, run.X[[run.best]])
         text = [hover_text(run.completed[run.best])]
         traces.append(markers("best", [run.best + 1], y, "best", text=text, hoverinfo="text"))
+    last = _last(points)
     layout = make_layout(
-        "evaluations", label(name), yaxis=axis_of(parameter), shapes=_limits(points, dim, parameter)
+        "evaluations",
+        label(name),
+        xaxis={"range": [0.5 - 0.04 * last, 1.04 * last]},
+        yaxis=axis_of(parameter),
+        shapes=_limits(points, dim, parameter),
     )
     layout |= {"showlegend": False, "margin": {**layout["margin"], "t": 10}}
     return Figure(name, traces, layout, height=250)
 
 
+def _last(points: ShownPoints) -> float:
+    """The end of the axis of evaluations."""
+    return max(len(points.run.completed), 1) + 0.5
+
+
 def _interval(points: ShownPoints, dim: int, parameter: Parameter) -> list[Trace]:
     """A band from the lower to the upper end, stepping where the box moved."""
     boxes = boxes_over_time(points)
-    last = max(len(points.run.completed), boxes[-1][0]) + 0.5
+    last = _last(points)
     # The box of a record serves the evaluations after its `num_observations`.
     x = [0.5, *(n + 0.5 for n, _ in boxes[1:]), last]
     sides = [

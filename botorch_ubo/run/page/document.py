@@ -60,7 +60,7 @@ def _header(run: RecordedRun, refresh: float | None) -> str:
         ("moves of the box", f"{moves:,}"),
     ]
     if run.best is not None and run.goal.num_objectives == 1:
-        value = f"{float(run.Y[run.best, 0]):.6g}"
+        value = f"{float(run.Y[run.best, 0]):.5g}"
         tiles.insert(0, ("best" if run.goal.is_plain else "best feasible", value))
     elif run.goal.num_objectives > 1:
         tiles.insert(0, ("points in the front", f"{len(run.front):,}"))

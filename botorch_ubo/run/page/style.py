@@ -43,7 +43,13 @@ def make_layout(x: str, y: str, **changes: Any) -> dict[str, Any]:
     Returns:
         The layout.
     """
-    axis = {"gridcolor": GRID, "zeroline": False, "linecolor": GRID, "automargin": True}
+    axis = {
+        "gridcolor": GRID,
+        "zeroline": False,
+        "linecolor": GRID,
+        "automargin": True,
+        "tickfont": {"size": 12},
+    }
     base = common_layout()
     base |= {
         "xaxis": {**axis, "title": {"text": x}, **changes.pop("xaxis", {})},
