@@ -1,8 +1,8 @@
 """Bayesian optimisation in BoTorch when nobody knows the right bounds.
 
 Start with :func:`minimize` for a function and a guess, :class:`UnboundedOptimizer` for experiments
-that are asked for and told, or :class:`ExpandingBounds` in a loop of your own. Beside the names
-below there are
+that are asked for and told, :class:`BatchedRuns` for hundreds of searches at once, or
+:class:`ExpandingBounds` in a loop of your own. Beside the names below there are
 
 * :mod:`botorch_ubo.methods`, all methods by name, and :mod:`botorch_ubo.strategies`, where each of
   them moves the box;
@@ -47,6 +47,8 @@ from botorch_ubo.policies.triggers import (
 from botorch_ubo.posterior import register_reach
 from botorch_ubo.records import Certificate, ExpansionRecord
 from botorch_ubo.run import (
+    BatchedRuns,
+    BatchResult,
     EvaluationError,
     GoalResult,
     NoResultError,
@@ -57,6 +59,7 @@ from botorch_ubo.run import (
     UnboundedOptimizer,
     maximize,
     minimize,
+    minimize_batch,
     propose,
 )
 from botorch_ubo.run.storage import CheckpointError
@@ -72,6 +75,8 @@ logging.getLogger("botorch_ubo").addHandler(logging.NullHandler())
 
 __all__ = [
     "Always",
+    "BatchResult",
+    "BatchedRuns",
     "BetaSchedule",
     "Categorical",
     "Certificate",
@@ -117,6 +122,7 @@ __all__ = [
     "maximize",
     "methods",
     "minimize",
+    "minimize_batch",
     "propose",
     "published_model",
     "register_method",

@@ -9,9 +9,9 @@ import torch
 from scipy.spatial import cKDTree
 from torch import Tensor
 
-_LOG_ABSURD = math.log1p(1e4)
-_MORE_ABSURD = 0.1  # scales that all worse values share, so that they keep their order
-_ONE_PLACE = 0.05  # sides of the first box between evaluations that tell of different places
+LOG_ABSURD = math.log1p(1e4)
+MORE_ABSURD = 0.1  # scales that all worse values share, so that they keep their order
+ONE_PLACE = 0.05  # sides of the first box between evaluations that tell of different places
 _IN_REACH = 0.06  # further ones need not be found
 
 
@@ -54,9 +54,9 @@ def compress_bad_outcomes(
     excess = beyond / scale
     # Of outcomes beyond floating point in units of the scale, too.
     log_excess = torch.where(excess.isinf(), beyond.log() - scale.log(), excess.log1p())
-    further = (log_excess - _LOG_ABSURD).clamp_min(0.0)
-    damping = _MORE_ABSURD / (_MORE_ABSURD + further)
-    steps = log_excess.clamp_max(_LOG_ABSURD) + further * damping
+    further = (log_excess - LOG_ABSURD).clamp_min(0.0)
+    damping = MORE_ABSURD / (MORE_ABSURD + further)
+    steps = log_excess.clamp_max(LOG_ABSURD) + further * damping
     compressed = torch.where(excess > 0, median - scale * (1 + steps), values)
     slope = damping.square() / (1 + excess)
     return sign * compressed, None if Yvar is None else Yvar * slope * slope
@@ -67,11 +67,11 @@ def _places(X: Tensor, values: Tensor) -> Tensor:
     points = X.detach().to("cpu", torch.double).numpy()
     worse = -values.detach().to("cpu", torch.double).numpy().ravel()
     nearest, _ = cKDTree(points).query(points, k=[2], p=np.inf, distance_upper_bound=_IN_REACH)
-    alone = nearest[:, 0] > _ONE_PLACE  # most are, and need no comparison one by one
+    alone = nearest[:, 0] > ONE_PLACE  # most are, and need no comparison one by one
     chosen = np.flatnonzero(alone).tolist()
     left = np.flatnonzero(~alone)
     left = left[worse[left].argsort(kind="stable")]
     while len(left):
         chosen.append(left[0])
-        left = left[np.abs(points[left] - points[left[0]]).max(axis=-1) > _ONE_PLACE]
+        left = left[np.abs(points[left] - points[left[0]]).max(axis=-1) > ONE_PLACE]
     return torch.tensor(chosen, device=X.device)

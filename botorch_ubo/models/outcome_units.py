@@ -83,10 +83,11 @@ def _size(Y: Tensor) -> tuple[Tensor, Tensor]:
     """The largest absolute value, and a power of two near it, by which division is exact."""
     size = Y.abs().amax(dim=-2, keepdim=True)
     _, exponent = torch.frexp(size)
-    return size, torch.ldexp(torch.ones_like(size), exponent.clamp_max(_max_exponent(Y)))
+    return size, torch.ldexp(torch.ones_like(size), exponent.clamp_max(max_exponent(Y)))
 
 
-def _max_exponent(Y: Tensor) -> int:
+def max_exponent(Y: Tensor) -> int:
+    """Of the largest power of two that the outcomes' dtype has."""
     return math.frexp(torch.finfo(Y.dtype).max)[1] - 1
 
 

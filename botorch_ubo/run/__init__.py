@@ -1,5 +1,6 @@
 """A run: ask and tell, or one call; trials, what is kept of them, and what was found."""
 
+from botorch_ubo.run.batched import BatchedRuns, BatchResult, minimize_batch
 from botorch_ubo.run.evaluation import EvaluationError, ObjectiveWarning
 from botorch_ubo.run.goal_result import GoalResult
 from botorch_ubo.run.minimize import maximize, minimize
@@ -9,6 +10,8 @@ from botorch_ubo.run.result import NoResultError, OptimizationResult
 from botorch_ubo.run.trials import Trial
 
 __all__ = [
+    "BatchResult",
+    "BatchedRuns",
     "EvaluationError",
     "GoalResult",
     "NoResultError",
@@ -19,5 +22,6 @@ __all__ = [
     "UnboundedOptimizer",
     "maximize",
     "minimize",
+    "minimize_batch",
     "propose",
 ]

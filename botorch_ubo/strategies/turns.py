@@ -35,7 +35,7 @@ from botorch_ubo.policies.strategy import Proposal, Strategy
 from botorch_ubo.strategies.hyperharmonic import hyperharmonic_factor
 from botorch_ubo.strategies.trust_region import TrustRegionBox
 
-_WIDEST_SEARCH = 8.0  # sides of the first box, while nothing notable is found
+WIDEST_SEARCH = 8.0  # sides of the first box, while nothing notable is found
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class TurnsBox(Strategy):
         idle = evaluations_without_improvement(context)
         searching = idle == context.t - 1  # nothing notable has been found at all
         if searching:
-            widest = _WIDEST_SEARCH / 2 * (first[1] - first[0])
+            widest = WIDEST_SEARCH / 2 * (first[1] - first[0])
             least = torch.maximum(least, torch.minimum(least * 2 ** (idle / context.d), widest))
         reach = torch.maximum(least, extent)
         box = torch.stack([center - reach, center + reach])

@@ -115,6 +115,8 @@ def _run_on_cpu(func: Any, *args: Any, **kwargs: Any) -> Any:
     for x in filter(is_sim, written):  # `out=` tensors that the CPU kernel resized
         if x.shape != _RAW[_key(x)].shape:
             x.data = _wrap(_RAW[_key(x)])
+    if not schema.returns:  # all that it does is to write
+        return None
     if written:
         return written[0] if len(written) == 1 else tuple(written)
     is_view = any(result.alias_info is not None for result in schema.returns)

@@ -4,8 +4,9 @@ What is outside this folder sees a ``SingleTaskGP`` and an ``AcquisitionFunction
 formulas of the path do not hold, BoTorch's own way is taken.
 """
 
+from botorch_ubo.models.quick.density import LogDensity
 from botorch_ubo.models.quick.factored import Array, minus_half_squares
-from botorch_ubo.models.quick.fit import EXACT_NOISE, MIN_NOISE, fit_quick_gp
+from botorch_ubo.models.quick.fit import EXACT_NOISE, MIN_NOISE, START_SHARES, fit_quick_gp
 from botorch_ubo.models.quick.gp import PointPosterior, QuickGP
 from botorch_ubo.models.quick.log_ei import QuickLogExpectedImprovement
 from botorch_ubo.models.quick.search import gen_candidates_quick, has_quick_search
@@ -15,8 +16,10 @@ from botorch_ubo.models.quick.written_out import ClosedForm, ValuesAndGradients,
 __all__ = [
     "EXACT_NOISE",
     "MIN_NOISE",
+    "START_SHARES",
     "Array",
     "ClosedForm",
+    "LogDensity",
     "PointPosterior",
     "QuickGP",
     "QuickLogExpectedImprovement",

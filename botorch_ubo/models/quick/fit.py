@@ -27,7 +27,7 @@ MIN_NOISE = 1e-4
 """Least noise that is inferred, as in BoTorch, where the model's constraint allows less."""
 _MUCH_NOISE = 0.3
 _HOPELESS = 30.0  # nats that a descent is not expected to make up for
-_SHARES = (-0.75, -0.5, -0.25, 0.0, 0.25, 0.5, 1.0)  # of the way from the mode to the median
+START_SHARES = (-0.75, -0.5, -0.25, 0.0, 0.25, 0.5, 1.0)  # of the way from the mode to the median
 _OPTIONS = {"maxiter": 60, "ftol": 1e-5, "gtol": 1e-2}  # nats: far less than data can tell apart
 
 
@@ -108,7 +108,7 @@ def _starts(density: LogDensity) -> list[Vector]:
     """
     d = density.X.shape[-1]
     starts = []
-    for share in _SHARES:
+    for share in START_SHARES:
         start = density.modes.copy()
         start[:d] += share * density.scale[:d] ** 2
         starts.append(start)

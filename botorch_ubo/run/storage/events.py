@@ -6,7 +6,8 @@ A row is a kind and JSON values. The kinds are
 * ``trial``: a point, and who evaluates it; ``claim``: that somebody else does from now on;
 * ``outcome``: a value or a failure; ``death``: that a worker died of a trial;
 * ``move``, ``step``, ``box``: a move of the box, a step of the controller, and the small rest of
-  its state, of which the newest counts.
+  its state, of which the newest counts;
+* ``asked``, ``told``, ``stopped``: the same of many runs at once (:mod:`botorch_ubo.run.batched`).
 
 A row's checksum covers its text and the checksum before it. It tells damage, for which SQLite has
 no sums of its own, and a file that was exchanged under a running process.
@@ -32,7 +33,13 @@ DEATH: Final = "death"
 MOVE: Final = "move"
 STEP: Final = "step"
 BOX: Final = "box"
-KINDS: Final = (RUN, VERSIONS, TRIAL, CLAIM, OUTCOME, DEATH, MOVE, STEP, BOX)
+ASKED: Final = "asked"
+TOLD: Final = "told"
+STOPPED: Final = "stopped"
+KINDS: Final = (
+    *(RUN, VERSIONS, TRIAL, CLAIM, OUTCOME, DEATH, MOVE, STEP, BOX),
+    *(ASKED, TOLD, STOPPED),
+)
 
 
 @dataclass(frozen=True)

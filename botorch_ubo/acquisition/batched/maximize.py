@@ -1,0 +1,151 @@
+r"""Maximise an acquisition function of every run in the run's box.
+
+As :mod:`botorch_ubo.acquisition.search`: samples near the data, on the shell where they cease to
+matter and space-filling ones, the best of them that are well apart, and a climb from each; all in
+length-scales, and all runs at once.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from botorch_ubo.acquisition.search import SearchSettings
+from botorch_ubo.models.batched import BatchedFormula, BatchedGP, Stopping, minimize_rows
+from botorch_ubo.models.batched.draws import filling, normal, uniform
+
+_SEPARATION = 0.2  # length-scales between two starts: closer ones climb the same hill
+_NEAREST = 16  # data with the best values, around which samples are drawn
+_SHELL = math.sqrt(-2 * math.log(1e-3))  # length-scales to where a datum tells next to nothing
+_STOPPING = Stopping(evaluations=50, ftol=1e-6, gtol=1e-5, longest=4.0)
+_RESTARTS = 2  # times the restarts of one run: in a batch they cost next to nothing
+
+
+@dataclass(frozen=True)
+class Found:
+    """The best point of each run, and its value."""
+
+    points: Tensor
+    """``B x d``, in length-scales."""
+    values: Tensor
+    """``B``."""
+
+
+@dataclass(frozen=True)
+class _Downhill:
+    """A formula as :func:`minimize_rows` wants it: a row for each start of each run."""
+
+    formula: BatchedFormula
+    restarts: int
+
+    def take(self, groups: Tensor) -> _Downhill:
+        return _Downhill(self.formula.take(groups), self.restarts)
+
+    def __call__(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        values, slopes = self.formula(x.reshape(-1, self.restarts, x.shape[-1]))
+        return -values.reshape(-1).nan_to_num(nan=-torch.inf), -slopes.reshape(x.shape)
+
+
+def maximize_batched(
+    formula: BatchedFormula, gp: BatchedGP, boxes: Tensor, seeds: Tensor, search: SearchSettings
+) -> Found:
+    r"""Maximise in boxes.
+
+    Args:
+        formula: The acquisition function of every run.
+        gp: The models, for their data.
+        boxes: ``B x 2 x d``, in length-scales.
+        seeds: ``B`` whole numbers.
+        search: Numbers of restarts and samples.
+
+    Returns:
+        The best points.
+    """
+    restarts = _RESTARTS * search.num_restarts
+    samples, num_filling = _samples(formula, gp, boxes, seeds, search.raw_samples)
+    values = formula(samples, False)[0].nan_to_num(nan=-torch.inf)
+    starts = _best_apart(values, samples, num_filling, restarts)
+    return climb_batched(formula, boxes, starts)
+
+
+def climb_batched(formula: BatchedFormula, boxes: Tensor, starts: Tensor) -> Found:
+    r"""The best point that is reached from some starts.
+
+    Args:
+        formula: The acquisition function of every run.
+        boxes: ``B x 2 x d``, in length-scales.
+        starts: ``B x r x d`` points in them.
+
+    Returns:
+        The best points.
+    """
+    B, restarts, d = starts.shape
+    lower, upper = (side.repeat_interleave(restarts, dim=0) for side in boxes.unbind(dim=1))
+    x, f = minimize_rows(
+        _Downhill(formula, restarts), starts.reshape(-1, d), lower, upper, _STOPPING, restarts
+    )
+    value, best = f.reshape(B, restarts).min(dim=-1)
+    index = best[:, None, None].expand(-1, 1, d)
+    return Found(x.reshape(B, restarts, d).gather(1, index).squeeze(1), -value)
+
+
+def _samples(
+    formula: BatchedFormula, gp: BatchedGP, boxes: Tensor, seeds: Tensor, count: int
+) -> tuple[Tensor, int]:
+    """``B x m x d`` samples, of which the first are space-filling, and how many those are."""
+    B, n, d = gp.X.shape
+    part = count // 4
+    random = uniform(seeds, d + 2 * part * (1 + d), gp.X)
+    shift, sizes, directions = random.split([d, 2 * part, 2 * part * d], dim=-1)
+    lower, upper = boxes[:, :1], boxes[:, 1:]
+    cube = (filling(count // 2, d, gp.X) + shift.unsqueeze(-2)) % 1.0
+    near, far = sizes.unsqueeze(-1).chunk(2, dim=1)
+    steps = normal(directions).reshape(B, 2 * part, d)
+    to_near, to_far = steps.chunk(2, dim=1)
+    data = torch.clamp(gp.X, lower, upper)
+    at_data = formula(data, False)[0].nan_to_num(nan=-torch.inf)
+    at_data = torch.where(gp.present, at_data, -torch.inf)
+    best = at_data.topk(min(_NEAREST, n), dim=-1).indices
+    # A run with fewer data than others: what is not there gives way to its best.
+    best = torch.where(gp.present.gather(-1, best), best, best[:, :1])
+    tops = _rows(gp.X, best)
+    index = torch.arange(part, device=seeds.device)
+    around = tops[:, index % tops.shape[1]]
+    # Steps of 0.01 to 1 length-scale: the hill at the incumbent may be much narrower than one.
+    jittered = around + 10 ** (-2 * near) * to_near
+    ranks = gp.present.sum(dim=-1, keepdim=True)
+    order = gp.present.to(torch.int8).argsort(dim=-1, descending=True, stable=True)
+    centers = _rows(gp.X, order.gather(-1, index % ranks))
+    shell = centers + (0.3 + 0.7 * far) * _SHELL * to_far / to_far.norm(dim=-1, keepdim=True)
+    around_data = torch.cat([tops, jittered, shell], dim=1)
+    return (
+        torch.cat([lower + cube * (upper - lower), torch.clamp(around_data, lower, upper)], dim=1),
+        cube.shape[1],
+    )
+
+
+def _best_apart(values: Tensor, samples: Tensor, num_filling: int, restarts: int) -> Tensor:
+    """``B x r x d``: the best samples that are well apart, where possible.
+
+    A quarter of them are space-filling: far hills that the data do not suggest.
+    """
+    reserved = restarts // 4
+    chosen = []
+    for i in range(restarts):
+        if i == restarts - reserved:
+            values = values.clone()
+            values[:, num_filling:] = -torch.inf
+        best = values.argmax(dim=-1, keepdim=True)
+        chosen.append(best)
+        apart = samples - _rows(samples, best)
+        close = apart.square().sum(dim=-1) < _SEPARATION**2
+        values = torch.where(close, -torch.inf, values)
+    return _rows(samples, torch.cat(chosen, dim=-1))
+
+
+def _rows(X: Tensor, index: Tensor) -> Tensor:
+    """Rows of ``B x n x d`` by ``B x m`` indices."""
+    return X.gather(1, index.unsqueeze(-1).expand(-1, -1, X.shape[-1]))

@@ -1,0 +1,34 @@
+"""Many default models at once, as tensors with a batch dimension, on any device.
+
+``B`` counts runs; their data are padded to the same number of rows ``n``, and a mask ``present``
+says which of them are there.
+"""
+
+from botorch_ubo.models.batched.fit import BatchedFit, fit_batched
+from botorch_ubo.models.batched.gp import BatchedGP
+from botorch_ubo.models.batched.improvement import (
+    BatchedConfidenceBound,
+    BatchedFormula,
+    BatchedLogEI,
+)
+from botorch_ubo.models.batched.outcomes import (
+    BatchedOutcomes,
+    in_sight,
+    standardize_outcomes,
+)
+from botorch_ubo.models.batched.quasi_newton import Rows, Stopping, minimize_rows
+
+__all__ = [
+    "BatchedConfidenceBound",
+    "BatchedFit",
+    "BatchedFormula",
+    "BatchedGP",
+    "BatchedLogEI",
+    "BatchedOutcomes",
+    "Rows",
+    "Stopping",
+    "fit_batched",
+    "in_sight",
+    "minimize_rows",
+    "standardize_outcomes",
+]

@@ -1,0 +1,6 @@
+"""What a policy may look at at one step of many runs."""
+
+from botorch_ubo.policies.batched.confidence import confidence_beta
+from botorch_ubo.policies.batched.context import BatchedContext, notable_improvement, rows_of
+
+__all__ = ["BatchedContext", "confidence_beta", "notable_improvement", "rows_of"]

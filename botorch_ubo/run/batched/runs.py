@@ -1,0 +1,369 @@
+r"""``BatchedRuns``: many independent runs that advance in lock step, as tensors on any device."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import torch
+from botorch.exceptions.errors import InputDataError
+from torch import Tensor
+
+from botorch_ubo.acquisition.search import SearchSettings
+from botorch_ubo.controller import DEFAULT_METHOD, ExpandingBounds, Method, get_method
+from botorch_ubo.controller.arguments import Epsilon
+from botorch_ubo.controller.initial import initial_points_within
+from botorch_ubo.run.arguments import Direction, as_count
+from botorch_ubo.run.batched.arguments import (
+    cast_boxes,
+    parse_boxes,
+    parse_data,
+    parse_limits,
+    parse_seeds,
+)
+from botorch_ubo.run.batched.file import ASKED, STOPPED, TOLD, BatchFile
+from botorch_ubo.run.batched.history import StepsTaken
+from botorch_ubo.run.batched.methods import check_batched
+from botorch_ubo.run.batched.result import BatchResult
+from botorch_ubo.run.batched.single import Arguments, run_alone
+from botorch_ubo.run.batched.state import COMPLETED, FAILED, PENDING, BatchedState
+from botorch_ubo.run.batched.step import Problem, suggest_batched
+from botorch_ubo.run.config import describe_epsilon, describe_limits, describe_search
+from botorch_ubo.run.goals import parse_goal
+from botorch_ubo.run.optimizer import UnboundedOptimizer
+from botorch_ubo.run.storage.events import Event
+
+_TOO_LARGE = 1e150  # its square is infinite, and so would be the variance of the values
+
+
+class BatchedRuns:
+    r"""``R`` runs of one method, each with its own seed, box, data and failures.
+
+    What :class:`UnboundedOptimizer` does for one run, with tensors for all of them: one model fit,
+    one move of the boxes and one search per step. Runs know nothing of each other.
+
+    Example:
+        >>> runs = BatchedRuns(bounds, seeds=range(100), device="cuda")
+        >>> for _ in range(40):
+        >>>     X = runs.ask()  # 100 x d
+        >>>     runs.tell(simulate(X))  # 100 values, NaN for a failure
+        >>> runs.results().best_value
+    """
+
+    def __init__(
+        self,
+        bounds: Any,
+        seeds: int | Sequence[int],
+        *,
+        method: str | Method = DEFAULT_METHOD,
+        direction: Direction = "minimize",
+        hard_limits: Any = None,
+        num_initial: int | None = None,
+        data: Sequence[tuple[Any, Any] | None] | None = None,
+        epsilon: Epsilon = 0.05,
+        max_growth: float | None = None,
+        search: SearchSettings | None = None,
+        dtype: torch.dtype = torch.double,
+        device: torch.device | str | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+    ) -> None:
+        r"""Many independent runs.
+
+        Args:
+            bounds: One rough guess for all runs, as :class:`UnboundedOptimizer` takes it, or an
+                ``R x 2 x d`` tensor with one for each.
+            seeds: ``R`` seeds, or ``R`` alone for those from 0 on.
+            method: A method that can be batched, or its name: EI-Turns, HuBO-EI, EI-UBO and
+                GPUCB-UBO; others are refused.
+            direction: ``"minimize"`` or ``"maximize"``.
+            hard_limits: Limits that no proposal crosses, for all runs in any form that
+                :class:`ExpandingBounds` takes, or an ``R x 2 x d`` tensor.
+            num_initial: Space-filling trials before the first model; ``3 d`` by default.
+            data: For each run ``(X, Y)`` to start from, or ``None``.
+            epsilon: See :class:`UnboundedOptimizer`, as for the next two.
+            max_growth: See above.
+            search: See above; ``options`` are not supported.
+            dtype: Of all tensors; double, unless the device is much faster in single precision.
+            device: Where all tensors live; the CPU by default.
+            checkpoint: A file to keep all runs in. If it exists, they are resumed from it, and the
+                arguments must be those that they were started with.
+        """
+        self.seeds = parse_seeds(seeds)
+        boxes = parse_boxes(bounds, len(self.seeds))
+        limits = parse_limits(hard_limits, boxes)
+        if search is not None and search.options is not None:
+            raise InputDataError(
+                f"Expected `search` without `options`, which are those of `optimize_acqf`; got "
+                f"{search.options}."
+            )
+        self.method = check_batched(get_method(method))
+        goal = parse_goal(direction, 0)
+        if len(goal.directions) != 1:
+            raise InputDataError(f"Expected one `direction` for all runs; got {direction!r}.")
+        self.direction = direction
+        # The one place where these arguments are checked.
+        settings = ExpandingBounds(
+            boxes[0], method=self.method, epsilon=epsilon, max_growth=max_growth, search=search
+        ).settings
+        self.num_initial = 3 * boxes.shape[-1]
+        if num_initial is not None:
+            self.num_initial = as_count(num_initial, "num_initial")
+        like = torch.empty(0, dtype=dtype, device=device or "cpu")
+        if dtype not in (torch.float, torch.double):
+            raise InputDataError(
+                f"Expected `dtype` to be torch.double or torch.float; got {dtype}."
+            )
+        self._arguments = Arguments(
+            boxes, limits, self.seeds, self.method, self.num_initial, direction, settings
+        )
+        self._problem = Problem(
+            method=self.method,
+            first=cast_boxes(boxes, like),
+            hard_limits=cast_boxes(limits, like),
+            seeds=torch.tensor(self.seeds, device=like.device),
+            sign=1.0 if direction == "maximize" else -1.0,
+            epsilon=settings.epsilon,
+            epsilon_unit=settings.epsilon_unit,
+            max_growth=settings.max_growth,
+            search=settings.search,
+        )
+        given = parse_data(data, limits)
+        self._num_given = torch.tensor([len(Y) for _, Y in given], device=like.device)
+        self._largest = min(_TOO_LARGE, torch.finfo(dtype).max ** 0.5)
+        self._state = self._with_data(BatchedState.begin(self._problem.first), given)
+        self._steps: tuple[StepsTaken, ...] = ()
+        self._design = boxes.new_empty(len(boxes), 0, boxes.shape[-1])
+        config = {
+            "batch": len(self.seeds),
+            "bounds": boxes.tolist(),
+            "hard_limits": [describe_limits(limit) for limit in limits],
+            "seeds": self.seeds,
+            "direction": direction,
+            "method": self.method.name,
+            "num_initial": self.num_initial,
+            "epsilon": describe_epsilon(settings, self.method),
+            "max_growth": settings.max_growth,
+            "search": describe_search(settings.search),
+            "dtype": str(dtype),
+            "data": [[X.tolist(), Y] for X, Y in given],
+        }
+        self._file = BatchFile(checkpoint, config)
+        for event in self._file.open():
+            self._take_in(event)
+
+    def __len__(self) -> int:
+        """The number of runs."""
+        return len(self.seeds)
+
+    def __repr__(self) -> str:
+        """One line."""
+        state = self._state
+        return (
+            f"BatchedRuns({len(self)} runs of {self.method.name}, {int(state.active.sum())} of "
+            f"them active; {int(state.num_completed.sum())} evaluations)"
+        )
+
+    def __getitem__(self, index: int) -> UnboundedOptimizer:
+        """Run ``index`` alone, as it is now: it goes on without the others, and they without it."""
+        return self._alone(self._state, self._steps, range(len(self))[index])
+
+    def __iter__(self) -> Any:
+        """The runs, each alone."""
+        return (self[i] for i in range(len(self)))
+
+    @property
+    def state(self) -> BatchedState:
+        """Trials and boxes of all runs, frozen."""
+        return self._state
+
+    @property
+    def bounds(self) -> Tensor:
+        """``R x 2 x d``: the boxes as they are."""
+        return self._state.bounds
+
+    @property
+    def active(self) -> Tensor:
+        """``R``: which runs go on."""
+        return self._state.active
+
+    @property
+    def pending(self) -> Tensor:
+        """``R``: which runs have a point that :meth:`ask` gave and no value for it yet."""
+        return (self._state.status == PENDING).any(dim=-1)
+
+    @property
+    def num_asked(self) -> Tensor:
+        """``R`` numbers of trials that were asked for."""
+        return self._state.count - self._num_given
+
+    def ask(self) -> Tensor:
+        """``R x d`` points, one for each run to evaluate; NaN for runs that were stopped.
+
+        Asked again before :meth:`tell`, it returns the same.
+        """
+        state = self._state
+        if not bool(self.pending.any()) and bool(state.active.any()):
+            modelled = (state.count >= self.num_initial) & (state.num_completed > 0)
+            rows = (state.active & modelled).nonzero().squeeze(-1)
+            X = self._initial_points(state.active & ~modelled)
+            taken = None
+            if len(rows):
+                step = suggest_batched(self._problem.take(rows), state.take(rows))
+                X[rows] = step.X
+                taken = StepsTaken.of(rows, step)
+            asked = {
+                "X": X.tolist() if self._file.is_kept else None,
+                "step": taken.to_dict() if self._file.is_kept and taken is not None else None,
+            }
+            self._file.append(Event(ASKED, asked))
+            self._asked(X, taken)
+        return self._pending_points()
+
+    def tell(self, Y: Any) -> None:
+        r"""Hand in the results of :meth:`ask`.
+
+        Args:
+            Y: ``R`` or ``R x 1`` values in the sense of ``direction``: NaN, infinity or a number
+                beyond 1e150 for an evaluation that failed. Those of runs that were stopped, or
+                have nothing pending, are not looked at.
+        """
+        values = torch.as_tensor(Y, device=self._state.Y.device).detach().to(self._state.Y)
+        if tuple(values.shape) not in ((len(self),), (len(self), 1)):
+            raise InputDataError(
+                f"Expected one value for each of the {len(self)} runs; got shape "
+                f"{tuple(values.shape)}. Pass NaN for a failure and for a run that was stopped."
+            )
+        if not bool(self.pending.any()):
+            raise InputDataError("Expected a call of `ask` before `tell`; nothing is pending.")
+        values = values.reshape(-1)
+        self._file.append(Event(TOLD, {"Y": values.tolist() if self._file.is_kept else None}))
+        self._told(values)
+
+    def stop(self, runs: int | Sequence[int] | Tensor) -> None:
+        r"""End some runs; the others go on.
+
+        A point that is pending is told with the next :meth:`tell` all the same.
+
+        Args:
+            runs: Indices, or ``R`` booleans.
+        """
+        index = torch.as_tensor(runs)
+        if index.dtype == torch.bool:
+            if index.shape != (len(self),):
+                raise InputDataError(
+                    f"Expected {len(self)} booleans; got shape {tuple(index.shape)}."
+                )
+            index = index.nonzero().squeeze(-1)
+        numbers = [range(len(self))[int(i)] for i in index.reshape(-1).tolist()]
+        self._file.append(Event(STOPPED, {"runs": numbers}))
+        self._stopped(numbers)
+
+    def results(self, stopped_because: str = "a result was asked for") -> BatchResult:
+        r"""What the runs have found so far.
+
+        Args:
+            stopped_because: Why they ended, for the record.
+
+        Returns:
+            The best points and values as tensors, and for each run what ``minimize`` returns.
+        """
+        alone = partial(self._alone, self._state, self._steps)
+        return BatchResult(self._state, self._problem.sign, alone, stopped_because)
+
+    def _alone(
+        self, state: BatchedState, steps: tuple[StepsTaken, ...], run: int
+    ) -> UnboundedOptimizer:
+        num_given = int(self._num_given[run])
+        return run_alone(self._arguments, self._problem, state, steps, run, num_given)
+
+    def _pending_points(self) -> Tensor:
+        """``R x d``; NaN where none is pending."""
+        pending = self._state.status == PENDING
+        X = torch.where(pending.unsqueeze(-1), self._state.X, 0.0).sum(dim=1)
+        return torch.where(pending.any(dim=-1, keepdim=True), X, torch.nan)
+
+    def _initial_points(self, rows: Tensor) -> Tensor:
+        """``R x d`` next points of the space-filling sequences; of other rows, any."""
+        state = self._state
+        if not bool(rows.any()):
+            return torch.zeros_like(state.bounds[:, 0])
+        needed = int(torch.where(rows, state.count, 0).max()) + 1
+        if needed > self._design.shape[1]:
+            size = max(self.num_initial, needed)
+            given = self._arguments
+            self._design = torch.stack(
+                [
+                    initial_points_within(box, limit, size, self.method.initial_span, seed)
+                    for box, limit, seed in zip(given.boxes, given.limits, given.seeds, strict=True)
+                ]
+            )
+        points = self._design.to(state.X)
+        index = state.count.clamp_max(points.shape[1] - 1)
+        X = points[torch.arange(len(points), device=points.device), index]
+        hard = self._problem.hard_limits
+        return torch.clamp(X, hard[:, 0], hard[:, 1])
+
+    def _asked(self, X: Tensor, taken: StepsTaken | None) -> None:
+        state = self._state.append(X, self._state.active)
+        if taken is not None:
+            runs = taken.runs
+            bounds, first, last = (
+                part.clone() for part in (state.bounds, state.num_initial, state.num_at_expansion)
+            )
+            bounds[runs] = taken.bounds
+            new = first[runs] < 0
+            first[runs] = torch.where(new, taken.n, first[runs])
+            last[runs] = torch.where(new | taken.moved, taken.n, last[runs])
+            state = replace(state, bounds=bounds, num_initial=first, num_at_expansion=last)
+            self._steps = (*self._steps, taken)
+        self._state = state
+
+    def _told(self, values: Tensor) -> None:
+        state = self._state
+        self._state = state.tell(values.unsqueeze(-1).expand_as(state.Y), self._largest)
+
+    def _stopped(self, runs: Sequence[int]) -> None:
+        active = self._state.active.clone()
+        active[torch.tensor(runs, dtype=torch.long, device=active.device)] = False
+        self._state = replace(self._state, active=active)
+
+    def _take_in(self, event: Event) -> None:
+        """Bring the state forward by what a file holds."""
+        body: Mapping[str, Any] = event.body
+        like = self._state.X
+        if event.kind == ASKED:
+            X = torch.tensor(body["X"], dtype=like.dtype, device=like.device)
+            step = body["step"]
+            self._asked(X, None if step is None else StepsTaken.from_dict(step, like))
+        elif event.kind == TOLD:
+            values = [float(y) for y in body["Y"]]
+            self._told(torch.tensor(values, dtype=like.dtype, device=like.device))
+        elif event.kind == STOPPED:
+            self._stopped(body["runs"])
+
+    def _with_data(
+        self, state: BatchedState, given: Sequence[tuple[Tensor, Sequence[float]]]
+    ) -> BatchedState:
+        """The runs with evaluations that were not asked for."""
+        R, d = len(given), state.X.shape[-1]
+        width = max(len(Y) for _, Y in given)
+        X = torch.zeros(R, width, d, dtype=torch.double)
+        Y = torch.zeros(R, width, dtype=torch.double)
+        for run, (points, values) in enumerate(given):
+            X[run, : len(values)], Y[run, : len(values)] = points, torch.tensor(values).to(Y)
+        hard = self._problem.hard_limits  # beyond which a rounding may have brought a point
+        X = torch.clamp(X.to(state.X), hard[:, :1], hard[:, 1:])
+        Y = Y.to(state.Y)
+        there = torch.arange(width, device=Y.device) < self._num_given.unsqueeze(-1)
+        good = there & (Y.abs() < self._largest)
+        status = torch.where(good, COMPLETED, torch.where(there, FAILED, 0)).to(torch.int8)
+        return replace(
+            state,
+            X=torch.where(there.unsqueeze(-1), X, 0.0),
+            Y=torch.where(good, Y, 0.0),
+            status=status,
+            count=self._num_given,
+        )

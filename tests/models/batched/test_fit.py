@@ -1,0 +1,44 @@
+"""Fits of many models: as good as those of one after the other."""
+
+import math
+
+import torch
+
+from botorch_ubo.models import fit_default_model
+from botorch_ubo.models.batched import fit_batched, standardize_outcomes
+from botorch_ubo.models.batched.density import BatchedDensity, Hyperpriors
+from botorch_ubo.models.quick import EXACT_NOISE
+from tests.support.batches import data, unit_box
+
+SIZES = (16, 9, 13, 20, 18, 11)
+
+
+def test_densities_are_those_of_single_fits():
+    X, Y, present = data(sizes=SIZES)
+    noise = torch.randn(Y.shape, generator=torch.Generator().manual_seed(3), dtype=torch.double)
+    Y[3:] += 4 * torch.where(present, noise, 0.0)[3:]  # half of the runs are noisy
+    y = standardize_outcomes(X / 2, Y, present).y
+    fit = fit_batched(0.5 + X / 6, y, present)
+    priors = Hyperpriors.of(2, X)
+    density = BatchedDensity.of(0.5 + X / 6, y, present, priors)
+    single, exact = torch.zeros(len(SIZES), 4, dtype=torch.double), []
+    for i, row in enumerate(present):
+        model = fit_default_model(X[i, row], Y[i, row].unsqueeze(-1), unit_box(2))
+        kernel = model.covar_module
+        lengths, noise = kernel.base_kernel.lengthscale[0], model.likelihood.noise
+        single[i] = torch.cat([lengths, kernel.outputscale[None], noise]).detach().log()
+        exact.append(float(model.likelihood.noise.detach()) < 2 * EXACT_NOISE)
+    assert fit.exact.tolist() == exact and any(exact) and not all(exact)
+    single[fit.exact, -1] = math.log(EXACT_NOISE)
+    of_single = BatchedDensity(density.X, density.rhs, (~fit.exact).double(), priors).value(single)
+    assert float((fit.value - of_single).max()) < 0.05
+
+
+def test_a_run_is_fitted_as_if_it_were_alone():
+    X, Y, present = data(sizes=SIZES)
+    y = standardize_outcomes(X / 2, Y, present).y
+    together = fit_batched(0.5 + X / 6, y, present)
+    n = SIZES[1]
+    alone = fit_batched(0.5 + X[1:2, :n] / 6, y[1:2, :n], present[1:2, :n])
+    torch.testing.assert_close(together.p[1:2], alone.p, atol=1e-6, rtol=0)
+    torch.testing.assert_close(together.noise[1:2], alone.noise, atol=1e-9, rtol=1e-6)
