@@ -17,6 +17,7 @@ from benchmarks.commands import (
     hosts,
     known,
     outcomes,
+    quality,
     reference,
     report,
     run,
@@ -28,8 +29,8 @@ from benchmarks.commands import (
 COMMANDS = {
     module.__name__.rpartition(".")[2]: module
     for module in (
-        *(run, compare, report, outcomes, speed, coverage, gpu, reference, endurance, known, hosts),
-        torture,
+        *(run, compare, report, outcomes, speed, quality, coverage, gpu, reference, endurance),
+        *(known, hosts, torture),
     )
 }
 

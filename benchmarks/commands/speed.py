@@ -1,43 +1,70 @@
-"""Seconds per suggestion, fit included, of the default and of what it is compared with.
+"""CPU seconds of one suggestion, fit included, of the default and of what it is compared with.
 
-Each method makes a whole run of the paper's protocol on Beale (d = 2) and Hartmann (d = 6); their
-suggestions are interleaved in one process on one thread, so that all meet the same machine. The
-first suggestion of each is left out as warm-up.
+All contenders are given the same data, as a run leaves them, and are timed in turn on one thread,
+so that all meet the same machine. The first round of each case does not count.
 
-  default    the default method with its own model
-  expanding  ExpandingBounds.corrected with our default model and BoTorch's fit_gpytorch_mll
-  plain      a stock BoTorch iteration: SingleTaskGP, fit_gpytorch_mll, LogEI, optimize_acqf
-  optuna     Optuna's GP sampler (with greenlet, which it needs to be fast)
+  default  the default method with its own model
+  before   an older version of it: --before FOLDER, a checkout (git worktree add FOLDER COMMIT)
+  stock    a stock BoTorch iteration: SingleTaskGP, fit_gpytorch_mll, LogEI, optimize_acqf
+  optuna   Optuna's GP sampler (with greenlet, which it needs to be fast)
 
-The authors' script took 1.2 s at d = 2 and 2.0 s at d = 6 where a plain iteration took 0.25 s and
-0.6 s; its column here is that ratio times the plain iteration measured now. Ratios are what to
-read; seconds depend on the machine and on what else it does.
+By n at one d, by d at one n, and by what is asked for: several points, pending ones, failures. A
+contender that took more than 15 s is asked for nothing larger. Ratios are what to read; seconds
+depend on the machine.
 """
 
 import argparse
 from importlib.util import find_spec
 from pathlib import Path
 
-from benchmarks.report.measured import format_speed
+from benchmarks.commands.options import json_file
+from benchmarks.report.speed import draw_speed, format_speed
 from benchmarks.runs.metadata import save_json
-from benchmarks.runs.timing import measure_speed
+from benchmarks.runs.speed import RIVALS, Case, measure_speed
 
-HELP = "seconds per suggestion of the default, a stock iteration and Optuna"
-PROBLEMS = ("beale", "hartmann6")
+HELP = "seconds per suggestion by n, d, q, pending and failed points, beside others"
+SIZES = (20, 50, 100, 200, 500, 1000, 2000, 5000)
+DIMS = (2, 6, 20, 50, 100)
+SIZE, DIM = 50, 6
+REQUESTS = (
+    {"pending": 1}, {"pending": 4}, {"pending": 16}, {"failed": 4}, {"failed": 4, "pending": 4},
+    {"q": 4}, {"q": 16}, {"q": 64},
+)  # fmt: skip
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("--seed", type=int, default=0, help="of start boxes and initial points")
-    parser.add_argument("--budget", type=int, help="suggestions; default: 10 d")
-    parser.add_argument("--output", type=Path, help="JSON file for all seconds")
+    add = parser.add_argument
+    add("--sizes", type=int, nargs="*", default=SIZES, metavar="N", help=f"at d = {DIM}")
+    add("--dims", type=int, nargs="*", default=DIMS, metavar="D", help=f"at n = {SIZE}")
+    add("--requests", type=int, default=len(REQUESTS), help="how many; default: all")
+    add("--repeats", type=int, default=5, help="default: %(default)s")
+    add("--before", type=Path, metavar="FOLDER", help="of an older version")
+    add("--rivals", nargs="*", choices=RIVALS, default=list(RIVALS), help="default: all")
+    add("--output", type=json_file, metavar="FILE.json", help="also FILE.md and FILE.png")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Measure, print the table, write the seconds."""
-    if find_spec("greenlet") is None:
+    """Measure, print the tables, write the files."""
+    if "optuna" in arguments.rivals and find_spec("greenlet") is None:
         raise SystemExit("expected greenlet, without which Optuna is several times slower: install")
-    measured = [measure_speed(name, arguments.seed, arguments.budget) for name in PROBLEMS]
-    print(format_speed(measured))
-    save_json(arguments.output, problems=measured)
+    cases = [Case(n, DIM) for n in sorted(arguments.sizes)]
+    requests = REQUESTS[: arguments.requests]
+    cases += [Case(SIZE, d) for d in sorted(arguments.dims) if Case(SIZE, d) not in cases]
+    if requests and Case(SIZE, DIM) not in cases:
+        cases.append(Case(SIZE, DIM))
+    cases += [Case(SIZE, DIM, **request) for request in requests]
+    if not cases or arguments.repeats < 1:
+        raise SystemExit("expected some --sizes, --dims or --requests, and --repeats of 1 or more")
+    rivals = {name: RIVALS[name] for name in arguments.rivals}
+    measured = measure_speed(cases, arguments.repeats, arguments.before, rivals)
+    report = format_speed(measured)
+    print(report)
+    save_json(arguments.output, measured=measured)
+    if arguments.output is not None:
+        figure = arguments.output.with_suffix(".png")
+        draw_speed(measured, figure)
+        text = f"# Seconds per suggestion\n\n```\n{__doc__.strip()}\n```\n\n{report}\n"
+        text += f"\n![seconds against n]({figure.name})\n"
+        arguments.output.with_suffix(".md").write_text(text)
     return 0

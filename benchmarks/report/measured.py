@@ -1,4 +1,4 @@
-"""Tables of the commands that measure: speed, endurance, coverage, gpu, reference, torture."""
+"""Tables of the commands that measure: quality, endurance, coverage, gpu, reference, torture."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,9 +15,8 @@ from benchmarks.runs.gpu import RTOL
 from benchmarks.runs.table import read_table
 
 Rows = Sequence[dict[str, Any]]
-AUTHORS_OVER_PLAIN = {2: 1.2 / 0.25, 6: 2.0 / 0.6}  # by dimension, see the command
-AUTHORS_TARGET = 8.0
-EXPANDING_TARGET = 1.2
+QUALITY_WITHIN = {"fit": 0.05, "search": 0.01}
+QUALITY_TARGETS = {"fit": ("fits", 0.95), "search": ("searches", 0.99)}
 SLOWEST_TARGET = 3.0
 MEMORY_TARGET = 1.25
 MEMORY_FROM = 50  # evaluations: by then everything that is loaded once has been
@@ -27,31 +26,25 @@ _NO_GPU = (
 )
 
 
-def format_speed(measured: Rows) -> str:
-    """A row per problem."""
+def format_quality(measured: Rows) -> str:
+    """A row per problem, and one for all."""
+    table = pd.DataFrame(list(measured))
     rows = {}
-    for row in measured:
-        seconds = pd.DataFrame(row["seconds"])
-        times = 1e3 * (seconds[1:] if len(seconds) > 1 else seconds)
-        typical = times.median()
-        cells = typical.map("{:.0f}".format) + times.mean().map(" ({:.0f})".format)
-        authors = AUTHORS_OVER_PLAIN[row["dim"]] * typical["plain"]
-        optuna, script = typical["optuna"] / typical["default"], authors / typical["default"]
-        expanding = typical["expanding"] / typical["plain"]
-        rows[row["problem"]] = {
-            "d": row["dim"],
-            **cells,
-            "authors (scaled)": f"{authors:.0f}",
-            "optuna / default": f"{optuna:.2f} {met(optuna >= 1)}",
-            "authors / default": f"{script:.1f} {met(script >= AUTHORS_TARGET)}",
-            "expanding / plain": f"{expanding:.2f} {met(expanding <= EXPANDING_TARGET)}",
-        }
-    return (
-        f"{write_table(pd.DataFrame.from_dict(rows, orient='index'), 'problem')}\n\n"
-        "Milliseconds per suggestion, median (mean). Targets: optuna / default at least 1, "
-        f"authors / default at least {AUTHORS_TARGET:.0f}, expanding / plain at most "
-        f"{EXPANDING_TARGET}."
-    )
+    for name, part in [*table.groupby("problem"), ("all", table)]:
+        rows[name] = {"d": part["dim"].iloc[0] if name != "all" else "", "steps": len(part)}
+        for kind, near in QUALITY_WITHIN.items():
+            rows[name][f"{kind}: within {near}"] = percent((part[kind] <= near).mean())
+            rows[name][f"{kind}: 95th percentile"] = f"{part[kind].quantile(0.95):.2g}"
+            rows[name][f"{kind}: largest"] = f"{part[kind].max():.2g}"
+    verdicts = [
+        f"{plural} within {near}: {percent(share)}, target {percent(target)}: "
+        f"{met(share >= target)}"
+        for kind, near in QUALITY_WITHIN.items()
+        for plural, target in [QUALITY_TARGETS[kind]]
+        for share in [(table[kind] <= near).mean()]
+    ]
+    frame = pd.DataFrame.from_dict(rows, orient="index")
+    return "\n\n".join([write_table(frame, "problem"), *verdicts])
 
 
 def format_endurance(steps: pd.DataFrame) -> str:

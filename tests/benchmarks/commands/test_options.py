@@ -10,7 +10,8 @@ from benchmarks.commands.options import json_file, parse_seeds
 WORDS = {
     "run": "--retry-failed",
     "report": "summary.csv",
-    "speed": "interleaved",
+    "speed": "timed in turn",
+    "quality": "ten long descents",
     "coverage": "Theorem 5.1",
     "gpu": "Memory",
     "reference": "log10",

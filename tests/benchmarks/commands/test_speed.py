@@ -6,19 +6,20 @@ from pathlib import Path
 import pytest
 
 from benchmarks.__main__ import main
-from benchmarks.commands import speed
 
 
 @pytest.mark.slow
-def test_every_suggestion_of_every_method_is_timed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_every_contender_is_timed_on_every_case(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(speed, "PROBLEMS", ("beale",))
     output = tmp_path / "speed.json"
-    assert main(["speed", "--budget", "2", "--output", str(output)]) == 0
-    assert "| beale | 2 |" in capsys.readouterr().out
-    (measured,) = json.loads(output.read_text())["problems"]
-    assert {name: len(taken) for name, taken in measured["seconds"].items()} == {
-        "default": 2, "expanding": 2, "plain": 2, "optuna": 2
-    }  # fmt: skip
-    assert all(value > 0 for values in measured["seconds"].values() for value in values)
+    arguments = ["--sizes", "10", "20", "--dims", "--requests", "1", "--repeats", "1"]
+    assert main(["speed", *arguments, "--rivals", "optuna", "--output", str(output)]) == 0
+    printed = capsys.readouterr().out
+    assert "By n, d = 6" in printed and "n = 50, d = 6, q = 1, 1 pending" in printed
+    measured = json.loads(output.read_text())["measured"]
+    found = {(row["n"], row["pending"], row["contender"]) for row in measured}
+    plain = {(n, 0, name) for n in (10, 20, 50) for name in ("default", "optuna")}
+    assert found == plain | {(50, 1, "default")}
+    assert all(value > 0 for row in measured for value in row["seconds"])
+    assert output.with_suffix(".md").exists() and output.with_suffix(".png").exists()

@@ -10,27 +10,21 @@ from benchmarks.report.measured import (
     format_coverage,
     format_endurance,
     format_gpu,
-    format_speed,
+    format_quality,
 )
 
-SECONDS = {
-    "default": [9.0, 0.05, 0.05], "expanding": [9.0, 0.11, 0.11], "plain": [9.0, 0.1, 0.1],
-    "optuna": [9.0, 0.04, 0.04],
-}  # fmt: skip
 SETTINGS = {"delta": 0.1, "epsilon": 0.05, "lengthscale": 0.5, "max_evaluations": 40}
 
 
-class TestSpeed:
-    def test_verdicts(self) -> None:
-        table = format_speed([{"problem": "beale", "dim": 2, "seconds": SECONDS}])
-        # authors: 1.2 / 0.25 * 100 ms = 480 ms
-        assert "| 50 (50) | 110 (110) | 100 (100) | 40 (40) | 480 |" in table
-        assert "| 0.80 MISSED | 9.6 met | 1.10 met |" in table
-
-    def test_other_verdicts(self) -> None:
-        seconds = {**SECONDS, "default": [9.0, 0.03, 0.03], "plain": [9.0, 0.05, 0.05]}
-        table = format_speed([{"problem": "hartmann6", "dim": 6, "seconds": seconds}])
-        assert "| 1.33 met | 5.6 MISSED | 2.20 MISSED |" in table
+class TestQuality:
+    def test_shares_and_verdicts(self) -> None:
+        rows = [
+            {"problem": "beale", "dim": 2, "fit": fit, "search": 0.0} for fit in (0.0, 0.04, 0.2, 0)
+        ]
+        table = format_quality(rows)
+        assert "| beale | 2 | 4 | 75% |" in table
+        assert "fits within 0.05: 75%, target 95%: MISSED" in table
+        assert "searchs" not in table and "searches within 0.01: 100%" in table
 
 
 class TestEndurance:

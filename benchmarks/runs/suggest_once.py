@@ -1,0 +1,48 @@
+"""One suggestion per line of standard input, timed; run as a script of its own.
+
+It imports whichever ``botorch_ubo`` is on the path, also one of an older version, and nothing else
+of this folder: so two versions can be timed in turn.
+"""
+
+import json
+import resource
+import sys
+import time
+import warnings
+from typing import Any
+
+import torch
+
+import botorch_ubo
+
+
+def suggest(case: dict[str, Any]) -> dict[str, float]:
+    """CPU seconds of the fit and of the rest, and MiB that the process has grown by."""
+    X, Y, bounds = (torch.tensor(case[key], dtype=torch.double) for key in ("X", "Y", "bounds"))
+    given = {
+        name: torch.tensor(case[name], dtype=torch.double)
+        for name in ("X_pending", "X_failed")
+        if case[name]
+    }
+    before = _peak_memory()
+    box = botorch_ubo.ExpandingBounds(bounds)
+    began = time.process_time()
+    fit = getattr(box, "fit", None)  # 0.1.0 had a function instead
+    model = botorch_ubo.fit_default_model(X, Y, bounds) if fit is None else fit(X, Y)
+    fitted = time.process_time()
+    box.suggest(model, q=case["q"], **given)
+    ended = time.process_time()
+    grown = _peak_memory() - before
+    return {"fit": fitted - began, "seconds": ended - began, "memory": grown}
+
+
+def _peak_memory() -> float:
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 2**20
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    warnings.simplefilter("ignore")
+    for line in sys.stdin:
+        print(json.dumps(suggest(json.loads(line))), flush=True)
