@@ -15,9 +15,7 @@ from benchmarks.problems.registry import find_problem
 from botorch_ubo import ExpandingBounds
 from botorch_ubo.acquisition.search import maximize_acquisition
 from botorch_ubo.acquisition.search.settings import SearchSettings
-from botorch_ubo.models.quick import EXACT_NOISE, QuickGP
-from botorch_ubo.models.quick.density import LogDensity, Vector
-from botorch_ubo.models.quick.fit import MIN_NOISE
+from botorch_ubo.models.quick import EXACT_NOISE, MIN_NOISE, Array, LogDensity, QuickGP
 from botorch_ubo.policies.factories import searching_log_ei
 
 FIT_STARTS = 10
@@ -62,7 +60,7 @@ def fit_loss(model: QuickGP) -> float:
     return value - min(best, value)
 
 
-def _starts(density: LogDensity) -> list[Vector]:
+def _starts(density: LogDensity) -> list[Array]:
     """Modes, medians, and draws from a narrower prior."""
     generator = np.random.default_rng(0)
     d = density.X.shape[-1]
@@ -74,7 +72,7 @@ def _starts(density: LogDensity) -> list[Vector]:
     return starts
 
 
-def _descend(density: LogDensity, start: Vector, lower: Vector, upper: Vector) -> float:
+def _descend(density: LogDensity, start: Array, lower: Array, upper: Array) -> float:
     start, bounds = np.clip(start, lower, upper), Bounds(lower, upper)
     found = minimize(density, start, jac=True, method="L-BFGS-B", bounds=bounds, options=_STRONG)
     return float(found.fun)
