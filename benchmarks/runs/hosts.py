@@ -4,22 +4,23 @@ The hosts are told wide limits, which is all that they can be told; ours is told
 function of the record counts the evaluations, so that a host may ask as it likes.
 """
 
+import json
 import math
 import time
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from benchmarks.problems import tuning_models
 
-_RANDOM = 6  # evaluations before Xopt's first model, as many as ours has
+RANDOM = 6  # evaluations before Xopt's first model, as many as ours has
 Pair = tuple[float, float]
 Params = dict[str, float]
-Adapter = tuple[Callable[[], Any], int]  # what suggests, and the seed that it uses
 
 
 @dataclass(frozen=True)
@@ -180,8 +181,8 @@ def _gest(ours: bool, problem: HostProblem, loss: Any, budget: int, seed: int) -
     host = Xopt(generator=generator, evaluator=Evaluator(function=function))
     if not ours:
         np.random.seed(seed)
-        host.random_evaluate(_RANDOM)
-    for _ in range(budget if ours else budget - _RANDOM):
+        host.random_evaluate(RANDOM)
+    for _ in range(budget if ours else budget - RANDOM):
         host.step()
 
 
@@ -229,119 +230,9 @@ DEFAULTS = {
 }
 
 
-def measure_overhead(host: str, repeats: int, seed: int) -> tuple[float, float]:
-    """CPU seconds of suggestions through a host's adapter, and of ``propose`` with its record.
-
-    The same 20 evaluations of one problem and the same seed each time; the two are interleaved.
-    """
-    from botorch_ubo import Outcome, propose
-    from botorch_ubo.integrations import translate
-
-    problem = PROBLEMS["far"]
-    space = {
-        n: translate.number(n, problem.limits[n], problem.start[n], log=problem.is_log(n))
-        for n in sorted(problem.limits)
-    }
-    points = propose(space, [], 20, num_initial=20, seed=seed)
-    values = [problem.loss(point) for point in points]
-    suggest, own_seed = ADAPTERS[host](problem, points, values, seed)
-    record = [Outcome(point, value) for point, value in zip(points, values, strict=True)]
-    seconds = [0.0, 0.0]
-    for i in range(repeats + 1):
-        for k, call in enumerate(
-            (suggest, lambda: propose(space, record, num_initial=_RANDOM, seed=own_seed))
-        ):
-            began = time.process_time()
-            call()
-            if i:  # the first is warm-up
-                seconds[k] += time.process_time() - began
-    return seconds[0], seconds[1]
-
-
-def _optuna_adapter(
-    problem: HostProblem, points: list[Params], values: list[float], seed: int
-) -> Adapter:
-    import optuna
-
-    from botorch_ubo.integrations.optuna import UBOSampler
-
-    optuna.logging.set_verbosity(optuna.logging.WARNING)
-    space = {
-        n: optuna.distributions.FloatDistribution(*pair, log=problem.is_log(n))
-        for n, pair in problem.limits.items()
-    }
-    sampler = UBOSampler(problem.start, n_startup_trials=_RANDOM, seed=seed)
-    study = optuna.create_study(sampler=sampler)
-    for point, value in zip(points, values, strict=True):
-        study.add_trial(optuna.trial.create_trial(params=point, distributions=space, value=value))
-
-    def suggest() -> Any:
-        trial = study.ask()
-        relative = trial.relative_params
-        study.tell(trial, state=optuna.trial.TrialState.PRUNED)  # which is left out
-        return relative
-
-    return suggest, sampler._seeds.fixed
-
-
-def _gest_adapter(
-    problem: HostProblem, points: list[Params], values: list[float], seed: int
-) -> Adapter:
-    from gest_api.vocs import VOCS
-
-    from botorch_ubo.integrations.gest import UBOGenerator
-
-    limits = {n: list(pair) for n, pair in problem.limits.items()}
-    logs = tuple(filter(problem.is_log, problem.limits))
-    vocs = VOCS(variables=limits, objectives={"f": "MINIMIZE"})
-    generator = UBOGenerator(vocs, problem.start, log=logs, num_initial=_RANDOM, seed=seed)
-    generator.ingest([{**p, "f": v} for p, v in zip(points, values, strict=True)])
-
-    def suggest() -> Any:
-        suggested = generator.suggest(1)
-        generator.finalize()  # forgets what is under way
-        return suggested
-
-    return suggest, seed
-
-
-def _ax_adapter(
-    problem: HostProblem, points: list[Params], values: list[float], seed: int
-) -> Adapter:
-    """The node alone: what Ax itself does around a node is not the adapter's."""
-    from ax.api.client import Client
-    from ax.api.configs import RangeParameterConfig
-
-    from botorch_ubo.integrations.ax import UBONode
-
-    client = Client()
-    client.configure_experiment(
-        parameters=[
-            RangeParameterConfig(
-                name=n,
-                bounds=pair,
-                parameter_type="float",
-                scaling="log" if problem.is_log(n) else "linear",
-            )
-            for n, pair in problem.limits.items()
-        ]
-    )
-    client.configure_optimization(objective="-loss")
-    for point, value in zip(points, values, strict=True):
-        client.complete_trial(client.attach_trial(point), raw_data={"loss": value})
-    experiment = client._experiment
-    node = UBONode(problem.start, num_initial=_RANDOM, seed=seed)
-    data = experiment.lookup_data()
-
-    def suggest() -> Any:
-        node.update_generator_state(experiment, data)
-        return node.get_next_candidate([])
-
-    return suggest, seed
-
-
-ADAPTERS: dict[str, Callable[..., Adapter]] = {
-    "Optuna": _optuna_adapter,
-    "Xopt": _gest_adapter,
-    "Ax": _ax_adapter,
-}
+def read_hosts(output: Path | None, budget: int) -> list[dict[str, Any]]:
+    """The runs that a file has, if they are of this budget."""
+    if output is None or not output.exists():
+        return []
+    content = json.loads(output.read_text())
+    return list(content["runs"]) if content["budget"] == budget else []

@@ -15,7 +15,7 @@ import torch
 
 PACKAGES = (
     "botorch-ubo", "botorch", "gpytorch", "linear_operator", "torch", "scipy", "numpy",
-    "scikit-learn", "cma", "optuna", "greenlet",
+    "scikit-learn", "cma", "optuna", "greenlet", "ax-platform", "xopt", "gest-api",
 )  # fmt: skip
 ROOT = Path(__file__).resolve().parents[2]
 
