@@ -12,22 +12,24 @@ Importing this module makes the node known to Ax's storage: ``client.save_to_jso
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
 from ax.core.data import Data
 from ax.core.experiment import Experiment
-from ax.core.objective import MultiObjective
 from ax.core.parameter import ChoiceParameter, FixedParameter, ParameterType, RangeParameter
 from ax.core.search_space import SearchSpace
 from ax.core.trial_status import TrialStatus
 from ax.core.types import TParameterization
+from ax.exceptions.core import SearchSpaceExhausted
 from ax.generation_strategy.external_generation_node import ExternalGenerationNode
 from ax.generation_strategy.generation_strategy import GenerationStrategy
 from ax.storage.json_store.registry import CORE_DECODER_REGISTRY, CORE_ENCODER_REGISTRY
 from botorch.exceptions.errors import UnsupportedError
+from botorch.exceptions.warnings import BotorchWarning
 
-from botorch_ubo.acquisition.search import SearchSettings
+from botorch_ubo.acquisition.search import SearchSettings, SpaceExhaustedError
 from botorch_ubo.controller import DEFAULT_METHOD
 from botorch_ubo.controller.method import get_method
 from botorch_ubo.controller.rebuilding import check_rebuildable
@@ -35,7 +37,13 @@ from botorch_ubo.integrations.translate import Start, check_start, number
 from botorch_ubo.run import Outcome, propose
 from botorch_ubo.spaces import Categorical, Ordinal, Parameter, Space
 
-_LOST = (TrialStatus.FAILED, TrialStatus.ABANDONED)
+# An early-stopped trial has been found to be of no use.
+_LOST = (
+    TrialStatus.FAILED,
+    TrialStatus.ABANDONED,
+    TrialStatus.EARLY_STOPPED,
+    TrialStatus.STALE,
+)
 
 
 class UBONode(ExternalGenerationNode):
@@ -99,15 +107,18 @@ class UBONode(ExternalGenerationNode):
         known = [outcome.point for outcome in self._record]
         pending = [{name: p[name] for name in self._space.names} for p in pending_parameters]
         new = [Outcome(point) for point in pending if point not in known]
-        (point,) = propose(
-            self._space,
-            [*self._record, *new],
-            direction=self._direction,  # type: ignore[arg-type]  # one of the two
-            method=self.method,
-            num_initial=self.num_initial,
-            search=self._settings,
-            seed=self.seed,
-        )
+        try:
+            (point,) = propose(
+                self._space,
+                [*self._record, *new],
+                direction=self._direction,  # type: ignore[arg-type]  # one of the two
+                method=self.method,
+                num_initial=self.num_initial,
+                search=self._settings,
+                seed=self.seed,
+            )
+        except SpaceExhaustedError as error:
+            raise SearchSpaceExhausted(str(error)) from error
         return {**point, **self._fixed}
 
 
@@ -152,11 +163,18 @@ def translate(space: SearchSpace, start: Start) -> tuple[Space, dict[str, Any]]:
             )
         if isinstance(p, RangeParameter):
             integer = p.parameter_type == ParameterType.INT
-            limits = (float(p.lower), float(p.upper))
             parameters[name] = number(
-                name, limits, start.get(name), log=p.log_scale, integer=integer
+                name, (p.lower, p.upper), start.get(name), log=p.log_scale, integer=integer
             )
-        elif isinstance(p, FixedParameter):
+            continue
+        if name in start:
+            warnings.warn(
+                f"The start of {name!r} is left aside: it is a {type(p).__name__}, which has no "
+                "box. Ax makes one of a range with a `step_size`; leave that out.",
+                BotorchWarning,
+                stacklevel=2,
+            )
+        if isinstance(p, FixedParameter):
             fixed[name] = p.value
         elif isinstance(p, ChoiceParameter) and len(p.values) == 1:
             fixed[name] = p.values[0]
@@ -194,16 +212,18 @@ def storage_config(url: str) -> Any:
 def _objective(experiment: Experiment) -> tuple[str, str]:
     """The metric, and whether to minimise or maximise it."""
     config = experiment.optimization_config
-    if config is None or isinstance(config.objective, MultiObjective):
-        raise UnsupportedError("Expected an experiment with one objective.")
+    goal = None if config is None else config.objective
+    if config is None or goal is None or goal.is_multi_objective or goal.is_scalarized_objective:
+        raise UnsupportedError(
+            f"Expected an experiment with one objective, a single metric; got {goal}. Report one "
+            "number that weighs the others."
+        )
     if config.outcome_constraints:
         raise UnsupportedError(
             f"Expected no outcome constraints; got {config.outcome_constraints}. Mark trials that "
             "break them as failed."
         )
-    return config.objective.metric_names[0], (
-        "minimize" if config.objective.minimize else "maximize"
-    )
+    return goal.metric_names[0], "minimize" if goal.minimize else "maximize"
 
 
 def _record(experiment: Experiment, data: Data, metric: str, space: Space) -> list[Outcome]:

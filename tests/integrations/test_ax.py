@@ -5,7 +5,9 @@ import math
 import pytest
 from ax.api.client import Client
 from ax.api.configs import ChoiceParameterConfig, RangeParameterConfig
+from ax.exceptions.core import SearchSpaceExhausted
 from botorch.exceptions.errors import InputDataError, UnsupportedError
+from botorch.exceptions.warnings import BotorchWarning
 
 from botorch_ubo.integrations.ax import UBONode, expanding_strategy, storage_config
 
@@ -128,6 +130,75 @@ def test_attached_trials_outside_of_the_space_are_left_out():
         for i, parameters in client.get_next_trials(max_trials=1).items():
             client.complete_trial(i, raw_data={"loss": (parameters["x"] - 3) ** 2})
     assert all(abs(p["x"]) <= 1e6 for p in arms(client))
+
+
+def choices(name, values, kind, **options):
+    return ChoiceParameterConfig(name=name, values=values, parameter_type=kind, **options)
+
+
+def test_an_exhausted_search_space_is_told_in_the_words_of_ax():
+    parameters = [
+        choices("a", [True, False], "bool"),
+        choices("b", [1, 2, 4], "int", is_ordered=True),
+        choices("only", ["one"], "str"),
+    ]
+    client = make_client(parameters, start={}, num_initial=2)
+    for _ in range(6):
+        for index, p in client.get_next_trials(max_trials=1).items():
+            assert p["only"] == "one"
+            client.complete_trial(index, raw_data={"loss": float(p["b"] + p["a"])})
+    assert len({tuple(sorted(p.items())) for p in arms(client)}) == 6
+    with pytest.raises(SearchSpaceExhausted, match="none beside these 6"):
+        client.get_next_trials(max_trials=1)
+
+
+def test_early_stopped_trials_are_not_pending_for_ever():
+    client = make_client([PARAMETERS[0]], start={"x": (-1.0, 1.0)}, num_initial=2)
+    (index,) = client.get_next_trials(max_trials=1)
+    client.attach_data(index, raw_data={"loss": 9.0})
+    client.mark_trial_early_stopped(index)
+    run_one = client.get_next_trials(max_trials=1)
+    node = client._generation_strategy._curr
+    assert [outcome.failed for outcome in node._record] == [True]
+    assert len(run_one) == 1
+
+
+def test_steps_have_no_box_exact_outcomes_no_noise_and_integers_their_limits():
+    parameters = [
+        RangeParameterConfig(name="s", bounds=(0.0, 2.0), parameter_type="float", step_size=0.5),
+        RangeParameterConfig(name="n", bounds=(1, 2**53 + 1), parameter_type="int", scaling="log"),
+    ]
+    client = make_client(parameters, start={"s": (0.0, 1.0), "n": (2, 9)}, num_initial=3)
+    for _ in range(5):
+        with pytest.warns(BotorchWarning, match="The start of 's' is left aside"):
+            found = client.get_next_trials(max_trials=1)
+        for index, p in found.items():
+            assert p["s"] in (0.0, 0.5, 1.0, 1.5, 2.0) and isinstance(p["n"], int)
+            client.complete_trial(index, raw_data={"loss": (p["s"] - math.log(p["n"]), 0.0)})
+
+
+def test_parameters_that_depend_on_others_are_refused():
+    client = Client()
+    client.configure_experiment(
+        parameters=[
+            choices("model", ["svm", "tree"], "str", dependent_parameters={"svm": ["x"]}),
+            PARAMETERS[0],
+        ]
+    )
+    client.configure_optimization(objective="-loss")
+    client.set_generation_strategy(expanding_strategy({}))
+    with pytest.raises(UnsupportedError, match="'model' decides on others"):
+        client.get_next_trials(max_trials=1)
+
+
+@pytest.mark.parametrize("objective", ["-loss, cost", "-loss - 2*cost"])
+def test_several_objectives_are_refused(objective):
+    client = Client()
+    client.configure_experiment(parameters=PARAMETERS[:1])
+    client.configure_optimization(objective=objective)
+    client.set_generation_strategy(expanding_strategy({"x": (-1.0, 1.0)}))
+    with pytest.raises(UnsupportedError, match="one objective"):
+        client.get_next_trials(max_trials=1)
 
 
 def test_refusals():
