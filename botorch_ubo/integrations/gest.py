@@ -13,7 +13,7 @@ import math
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from botorch.exceptions.errors import BotorchError
+from botorch.exceptions.errors import BotorchError, InputDataError
 from gest_api.generator import Generator
 from gest_api.vocs import (
     VOCS,
@@ -24,7 +24,7 @@ from gest_api.vocs import (
     MinimizeObjective,
 )
 
-from botorch_ubo.acquisition.search import SearchSettings
+from botorch_ubo.acquisition.search import SearchSettings, SpaceExhaustedError
 from botorch_ubo.controller import DEFAULT_METHOD, Method
 from botorch_ubo.integrations.translate import Start, check_start, number
 from botorch_ubo.run import Outcome, propose
@@ -70,11 +70,17 @@ class UBOGenerator(Generator):
             raise ValueError(
                 f"Expected variables of the VOCS in `start` and `log`; got {sorted(unknown)}."
             )
+        self._single = {
+            name: next(iter(variable.values))
+            for name, variable in vocs.variables.items()
+            if isinstance(variable, DiscreteVariable) and len(variable.values) == 1
+        }
         try:
             self.space = Space(
                 {
                     name: _parameter(name, variable, boxes.get(name), name in log)
                     for name, variable in vocs.variables.items()
+                    if name not in self._single
                 }
             )
         except BotorchError as error:
@@ -105,6 +111,9 @@ class UBOGenerator(Generator):
 
         Returns:
             Values by name, constants and an ``_id``.
+
+        Raises:
+            ValueError: If discrete variables have fewer points that are not known.
         """
         count = self.batch_size if num_points is None else num_points
         if count < 0:
@@ -112,8 +121,13 @@ class UBOGenerator(Generator):
         if count == 0:
             return []
         constants = {name: constant.value for name, constant in self.vocs.constants.items()}
+        constants |= self._single
+        try:
+            proposed = propose(self.space, self._record, count, **self._settings)
+        except SpaceExhaustedError as error:
+            raise ValueError(str(error)) from error
         points = []
-        for point in propose(self.space, self._record, count, **self._settings):
+        for point in proposed:
             key = len(self._places)
             self._places[key] = len(self._record)
             self._record.append(Outcome(point))
@@ -185,6 +199,11 @@ class UBOGenerator(Generator):
 
 def _parameter(name: str, variable: Any, start: tuple[float, float] | None, log: bool) -> Parameter:
     if isinstance(variable, DiscreteVariable):
+        if start is not None or log:
+            raise InputDataError(
+                f"Expected `start` and `log` of continuous variables; {name!r} is discrete, and "
+                "all of its values are searched from the first. Leave it out."
+            )
         values = list(variable.values)
         if all(isinstance(v, int | float) and not isinstance(v, bool) for v in values):
             return Ordinal(sorted(values))

@@ -75,6 +75,8 @@ def expanding(
         ``bounds``, the last box. A budget that is used up is a success.
     """
     guess = np.atleast_1d(np.asarray(x0, dtype=np.float64)).ravel()
+    if not np.isfinite(guess).all() or not guess.size:
+        raise ValueError(f"Expected a finite guess `x0` of one variable or more; got {x0!r}.")
     _refuse(jac, hess, hessp, constraints, unknown)
     lower, upper = _limits(bounds, guess.size)
     if ((guess < lower) | (guess > upper)).any():

@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 from gest_api.vocs import VOCS, ContinuousVariable
 
@@ -92,6 +93,33 @@ def test_logs_integers_and_discrete_values():
     assert all(1e-5 <= outcome.point["k"] <= 1e1 for outcome in generator.record[:5])
 
 
+def test_discrete_variables_are_used_up_and_single_values_are_returned():
+    vocs = VOCS(
+        variables={"n": {1, 2, 3}, "flag": {True, False}, "one": {"only"}},
+        objectives={"f": "MINIMIZE"},
+    )
+    generator = make(vocs, {}, num_initial=2)
+    for _ in range(3):
+        points = generator.suggest(2)
+        assert all(point["one"] == "only" for point in points)
+        generator.ingest([{**point, "f": float(point["n"])} for point in points])
+    assert len({(o.point["n"], o.point["flag"]) for o in generator.record}) == 6
+    before = generator.record
+    with pytest.raises(ValueError, match="none beside these 6"):
+        generator.suggest(1)
+    assert generator.record == before
+
+
+def test_numbers_of_numpy_are_taken_in():
+    generator = make(num_initial=2)
+    (point,) = generator.suggest(1)
+    told = {name: np.float64(value) for name, value in point.items() if name != "_id"}
+    generator.ingest([{**told, "_id": np.int64(point["_id"]), "f": np.float32(2.0)}])
+    generator.ingest([{"x": np.float32(0.5), "y": np.int64(1), "f": np.array(3.0)}])
+    assert [outcome.value for outcome in generator.record] == [2.0, 3.0]
+    assert len(generator.suggest(1)) == 1
+
+
 @pytest.mark.parametrize(
     ("vocs", "start", "words"),
     [
@@ -113,6 +141,7 @@ def test_logs_integers_and_discrete_values():
             "first box for 'x'",
         ),
         (VOCS(variables={"x": [0, 1]}, objectives={"f": "MINIMIZE"}), {"y": (0, 1)}, "'y'"),
+        (VOCS(variables={"x": {1, 2}}, objectives={"f": "MINIMIZE"}), {"x": (1, 2)}, "discrete"),
     ],
 )
 def test_refusals(vocs, start, words):

@@ -90,6 +90,22 @@ def test_a_box_that_is_exhausted_ends_the_run():
     assert result.success
 
 
+def test_no_point_comes_twice_where_the_optimum_is_in_a_corner():
+    result = run(lambda x: float(x.sum()), bounds=[(-1, None)] * 2, options={"maxfev": 16})
+    assert result.x.tolist() == [-1.0, -1.0]
+    assert len({tuple(x) for x in result.x_iters}) == 16
+
+
+def test_arrays_with_one_element_and_scalars_are_values_and_guesses():
+    result = run(lambda x: (x - 1) ** 2, x0=(0.5,), options={"maxfev": 4})
+    assert isinstance(result.fun, float) and result.x.shape == (1,)
+    assert expanding(lambda x: x[0] ** 2, np.float32(2.0), maxfev=2).nfev == 2
+    with pytest.raises(ValueError, match="finite"):
+        run(x0=(math.nan, 0.0))
+    with pytest.raises(TypeError, match="real number"):
+        run(lambda x: None)
+
+
 def test_what_is_not_supported_is_said():
     with pytest.raises(ValueError, match="Constraints are not supported"):
         run(constraints={"type": "ineq", "fun": f})
