@@ -6,16 +6,22 @@ import importlib
 import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import partial, wraps
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 MOVED_MODULES = {
     "botorch_ubo.beta": "botorch_ubo.policies.beta",
+    "botorch_ubo.candidates": "botorch_ubo.acquisition.search",
+    "botorch_ubo.checkpoint": "botorch_ubo.run.storage",
     "botorch_ubo.context": "botorch_ubo.policies.context",
     "botorch_ubo.demo": "botorch_ubo.cli.demo",
+    "botorch_ubo.evaluation": "botorch_ubo.run.evaluation",
     "botorch_ubo.factories": "botorch_ubo.policies.factories",
     "botorch_ubo.kernel_reach": "botorch_ubo.posterior.kernel_reach",
     "botorch_ubo.optimizer": "botorch_ubo.run",
@@ -24,7 +30,9 @@ MOVED_MODULES = {
     "botorch_ubo.quick_search": "botorch_ubo.models.quick.search",
     "botorch_ubo.acquisition.quick_improvement": "botorch_ubo.models.quick.log_ei",
     "botorch_ubo.radius": "botorch_ubo.posterior.radius",
+    "botorch_ubo.result": "botorch_ubo.run.result",
     "botorch_ubo.strategies.base": "botorch_ubo.policies.strategy",
+    "botorch_ubo.trials": "botorch_ubo.run.trials",
     "botorch_ubo.triggers": "botorch_ubo.policies.triggers",
 }
 """Modules that 0.1.0 documented, and where their contents are now."""
@@ -72,6 +80,30 @@ def moved_names(module: str, names: Mapping[str, str]) -> Callable[[str], Any]:
         return getattr(importlib.import_module(home), new)
 
     return get
+
+
+def renamed_argument(old: str, new: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    r"""A decorator of a function whose first argument has another name now.
+
+    Args:
+        old: The name of 0.1.0.
+        new: The name of today.
+
+    Returns:
+        The decorator; the old name works as a keyword, and warns.
+    """
+
+    def decorate(function: Callable[P, T]) -> Callable[P, T]:
+        @wraps(function)
+        def call(*args: P.args, **kwargs: P.kwargs) -> T:
+            if old in kwargs and not args and new not in kwargs:
+                warn_moved(f"{function.__name__}({old}=...)", f"{function.__name__}({new}=...)")
+                kwargs[new] = kwargs.pop(old)
+            return function(*args, **kwargs)
+
+        return call
+
+    return decorate
 
 
 def warn_moved(old: str, new: str) -> None:

@@ -15,6 +15,7 @@ import torch
 from botorch.acquisition.acquisition import AcquisitionFunction
 from torch import Tensor
 
+from botorch_ubo.compat.deprecated import renamed_argument
 from botorch_ubo.plotting.axes import (
     boxes_of,
     draw_legend,
@@ -37,6 +38,7 @@ _LABELLED_BOXES = 5  # more labels than this would overlap; the colour bar remai
 _LOG_RATIO = 100.0  # contours are logarithmic if positive values span more than this
 
 
+@renamed_argument("box", "run")
 def plot_boxes(
     run: Source,
     X: Tensor | None = None,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
+from botorch_ubo.compat.deprecated import renamed_argument
 from botorch_ubo.plotting.axes import (
     boxes_of,
     draw_legend,
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@renamed_argument("box", "run")
 def plot_intervals(
     run: Source, X: Tensor | None = None, dim: int | str = 0, ax: Axes | None = None
 ) -> Axes:

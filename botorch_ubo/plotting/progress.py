@@ -8,6 +8,7 @@ import torch
 from botorch.exceptions.errors import InputDataError
 from torch import Tensor
 
+from botorch_ubo.compat.deprecated import renamed_argument
 from botorch_ubo.controller import ExpandingBounds
 from botorch_ubo.plotting.axes import draw_legend, make_axes, whole_numbers
 from botorch_ubo.plotting.source import Source, check_outcomes, goal_and_outcomes
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@renamed_argument("Y", "run")
 def plot_best(
     run: RunSource | Tensor,
     maximize: bool | None = None,
@@ -67,6 +69,7 @@ def plot_best(
     return ax
 
 
+@renamed_argument("box", "run")
 def plot_regret_bound(run: Source, ax: Axes | None = None) -> Axes:
     r"""Draw the regret bound of the current box against epsilon, over the evaluations.
 

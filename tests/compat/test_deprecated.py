@@ -6,11 +6,18 @@ import importlib
 import sys
 from collections.abc import Iterator
 
+import matplotlib
 import pytest
+import torch
+
+matplotlib.use("Agg")
+
+from matplotlib import pyplot
 
 import botorch_ubo
 from botorch_ubo import deprecated
 from botorch_ubo.compat.deprecated import MOVED_MODULES, moved_names
+from botorch_ubo.plotting import plot_best
 
 # What README, tutorials and the documentation of 0.1.0 imported, beside what is in `botorch_ubo`.
 DOCUMENTED = [
@@ -27,6 +34,11 @@ DOCUMENTED = [
     "from botorch_ubo.acquisition.quick_improvement import QuickLogExpectedImprovement",
     "from botorch_ubo.strategies.base import Proposal, Strategy",
     "from botorch_ubo.optimizer import UnboundedOptimizer",
+    "from botorch_ubo.candidates import SearchSettings",
+    "from botorch_ubo.checkpoint import CheckpointError",
+    "from botorch_ubo.evaluation import EvaluationError",
+    "from botorch_ubo.result import NoResultError, OptimizationResult",
+    "from botorch_ubo.trials import Trial",
     "from botorch_ubo.boxes import from_model_space, to_model_space",
     "from botorch_ubo import factories",
     "from botorch_ubo.models import temper",
@@ -118,6 +130,18 @@ def test_a_moved_name_is_the_new_one(module: str, old: str, new: str) -> None:
     assert found is getattr(importlib.import_module(home), name)
     assert [str(w.message) for w in caught] == [expected]
     assert caught[0].filename == __file__
+
+
+def test_the_first_argument_of_a_figure_has_another_name() -> None:
+    Y = torch.tensor([1.0, 3.0, 2.0])
+    with pytest.warns(DeprecationWarning) as caught:
+        ax = plot_best(Y=Y)
+    assert str(caught[0].message) == "plot_best(Y=...) is now plot_best(run=...)."
+    assert caught[0].filename == __file__
+    assert ax.lines[0].get_ydata().tolist() == [1.0, 3.0, 3.0]
+    with pytest.raises(TypeError):
+        plot_best(Y, Y=Y)
+    pyplot.close("all")
 
 
 def test_a_name_that_never_was_is_missing_as_usual() -> None:

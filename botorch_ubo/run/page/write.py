@@ -58,12 +58,13 @@ def watch(
     The last page does not load itself any more.
     """
     optimizer = UnboundedOptimizer.open(path)
-    seen = None
+    seen: tuple[object, ...] | None = None
     try:
         while go_on():
             optimizer.refresh()
-            state = optimizer.journal.ledger, optimizer.box.state
-            if seen is None or state != seen:
+            box = optimizer.box
+            state = optimizer.journal.ledger, len(box.trace), len(box.history), len(box.limits)
+            if state != seen:
                 write_page(optimizer, page, refresh=seconds)
                 seen = state
             time.sleep(seconds)

@@ -13,11 +13,11 @@ import pytest
 from botorch.exceptions.errors import InputDataError
 
 from botorch_ubo import UnboundedOptimizer
-from botorch_ubo.run.page import document, write_page
+from botorch_ubo.run.page import document, write, write_page
 from botorch_ubo.run.page.document import make_page
 from botorch_ubo.run.recorded import as_run
 from botorch_ubo.run.words import advice_of
-from tests.support.recorded_runs import RUNS, long_run, plain_result
+from tests.support.recorded_runs import QUICK, RUNS, long_run, plain_result
 
 
 @pytest.fixture(autouse=True)
@@ -149,6 +149,32 @@ class TestWriting:
             write_page(optimizer, tmp_path)
         with pytest.raises(InputDataError, match="got int"):
             write_page(3, tmp_path / "run.html")  # type: ignore[arg-type]
+
+
+def test_watching_writes_when_something_has_happened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, page = tmp_path / "run.db", tmp_path / "run.html"
+    optimizer = UnboundedOptimizer([(0.0, 1.0)], num_initial=2, search=QUICK, checkpoint=path)
+    written = []
+
+    def note(source: Any, target: Any, refresh: float | None = None) -> Path:
+        written.append((len(as_run(source).completed), refresh))
+        return write_page(source, target, refresh)
+
+    looks = iter(range(7))
+
+    def work_between_looks() -> bool:
+        look = next(looks, None)
+        if look is not None and look % 2:  # twice the same, then one more
+            trial = optimizer.ask()  # from the third on, the box moves
+            optimizer.tell(trial, -trial.X[0])
+        return look is not None
+
+    monkeypatch.setattr(write, "write_page", note)
+    write.watch(path, page, 0.01, work_between_looks)
+    assert written == [(0, 0.01), (1, 0.01), (2, 0.01), (3, 0.01), (3, None)]
+    assert optimizer.box.history and "data-refresh" not in page.read_text()
 
 
 def test_without_plotly_the_error_names_the_extra(
