@@ -66,6 +66,7 @@ PLAIN = [
     for _, name, _ in pkgutil.walk_packages(botorch_ubo.__path__, "botorch_ubo.")
     # hosts and figures are for those who have them
     if not name.startswith(("botorch_ubo.testing", "botorch_ubo.plotting", "botorch_ubo.__main__"))
+    and name != "botorch_ubo.cli.demo_picture"
     and not name.startswith("botorch_ubo.integrations.")
 ]
 
