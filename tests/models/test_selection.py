@@ -30,11 +30,12 @@ class TestDataThatMatter:
         assert data_that_matter(X, Y, unit_box(2), True, count=12).tolist() == list(range(12))
 
     def test_by_hand(self) -> None:
-        """Two best ones at 0 and 1; the farthest from both is 9, then 5."""
+        """The best ones, and of two equal ones the newer; without a best, the farthest."""
         X = torch.tensor([[0.0], [1.0], [2.0], [5.0], [8.5], [9.0]], dtype=torch.double)
         Y = torch.tensor([[9.0], [8.0], [1.0], [1.0], [1.0], [0.0]], dtype=torch.double)
-        assert data_that_matter(X, Y, unit_box(1), True, count=4).tolist() == [0, 1, 3, 5]
-        assert data_that_matter(X, -Y, unit_box(1), False, count=4).tolist() == [0, 1, 3, 5]
+        assert data_that_matter(X, Y, unit_box(1), True, count=3).tolist() == [0, 1, 4]
+        assert data_that_matter(X, -Y, unit_box(1), False, count=3).tolist() == [0, 1, 4]
+        assert data_that_matter(X, Y, unit_box(1), None, count=3).tolist() == [0, 3, 5]
 
     def test_each_once_though_many_are_at_one_place(self) -> None:
         X = torch.zeros(30, 2, dtype=torch.double)

@@ -28,6 +28,7 @@ from botorch_ubo.boxes import clip, hull
 from botorch_ubo.models.quick import has_quick_search
 
 _STARTS_ON_GRID, _ROUNDS_ON_GRID = 16, 5
+_WITH_FORMULA = 2  # times as many restarts, which then cost little
 _MAX_SEARCHED = 5  # boxes of a union that are worth a local search
 
 
@@ -97,6 +98,8 @@ def _maximize_one(
 ) -> tuple[Tensor, Tensor]:
     """The best ``1 x d`` candidate over all boxes, with its value."""
     best: tuple[Tensor, Tensor] | None = None
+    if settings.options is None and has_quick_search(acq_function):
+        settings = replace(settings, num_restarts=_WITH_FORMULA * settings.num_restarts)
     share = settings
     if len(boxes) > 1:  # a union of boxes, however many, costs about two searches
         boxes = _most_promising(acq_function, boxes, seed, settings.raw_samples)
