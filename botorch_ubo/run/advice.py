@@ -132,4 +132,4 @@ def _shorten(text: str, most: int = 100) -> str:
 def _on_its_way(X: Tensor, best: int, initial_bounds: Tensor) -> bool:
     """Whether the best point came late, and from beyond all that had been evaluated before."""
     early = int(_LATE * len(X))
-    return best >= early and not bool(contains(hull(initial_bounds, X[:early]), X[best]))
+    return best >= early > 0 and not bool(contains(hull(initial_bounds, X[:early]), X[best]))

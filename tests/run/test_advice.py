@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from botorch_ubo.run.advice import advise
+from botorch_ubo.run.advice import advise, describe_failures
+from botorch_ubo.run.trials import Trial
 from tests.support.gps import tensor
 
 FREE = tensor([[-math.inf] * 3, [math.inf] * 3])
@@ -47,6 +49,11 @@ class TestAdvice:
         assert "your box was too small" in text
         assert text.endswith("still expanding when the budget ended: more evaluations may pay")
 
+    def test_one_evaluation_is_no_way(self) -> None:
+        assert advice([2.0, 0.5, 0.5], []) == (
+            "your box was too small: the best point lies outside it in dimension(s) [0]"
+        )
+
     def test_still_expanding_at_the_edge_of_the_last_box(self) -> None:
         text = advice([9.0, 0.5, 0.5], [[0.1] * 3], [[9.0] * 3] * 9)
         assert "still expanding when the budget ended" in text
@@ -82,3 +89,12 @@ class TestAdvice:
     def test_held_back_by_failures(self) -> None:
         text = advice(CENTER, [[2.0] * 3], held=[(1, "upper")])
         assert text.endswith("held back by failed evaluations on dimension 1, upper side")
+
+
+def test_failures_are_told_in_names_where_there_are_any() -> None:
+    trial = Trial(id=3, X=(-4.6,), status="failed", reason="ValueError: too far", order=0)
+    assert describe_failures([trial]) == (
+        "1 x ValueError (trial 3, at (-4.6): ValueError: too far)"
+    )
+    named = replace(trial, params={"lr": 0.01, "act": "relu"})
+    assert "at lr = 0.01, act = relu: ValueError" in describe_failures([named])

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 
+from botorch.exceptions.errors import BotorchError
+
 from botorch_ubo.records import ExpansionRecord
 from botorch_ubo.run.advice import failure_kind, is_flat
 from botorch_ubo.run.page.box_figures import box_figures
@@ -182,6 +184,10 @@ def _model(points: ShownPoints) -> list[str | Sequence[Figure]]:
     run = points.run
     if not run.completed:
         return [paragraph("There is no model before the first result.")]
+    try:
+        outcomes = slice_figures(points)
+    except BotorchError as error:  # which is no reason to show nothing of the run
+        return [paragraph(f"There is no model of these data: {error}", "note")]
     parts: list[str | Sequence[Figure]] = []
     if run.modelled is not None:
         parts.append(
@@ -200,7 +206,7 @@ def _model(points: ShownPoints) -> list[str | Sequence[Figure]]:
         )
     )
     parts.append(legend("mean", "95 % of the model", "best"))
-    for row, (name, figures) in enumerate(slice_figures(points)):
+    for row, (name, figures) in enumerate(outcomes):
         folded = _folded(figures, "parameters")
         plain = run.goal.is_plain
         if not plain and row:

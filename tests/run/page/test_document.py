@@ -106,6 +106,22 @@ def test_worse_values_leave_the_frame_where_they_would_squeeze_the_others() -> N
 
 
 
+@pytest.mark.parametrize("scale", [1e-200, 1e140])
+def test_numbers_of_any_size_can_be_drawn(scale: float) -> None:
+    optimizer = UnboundedOptimizer([(0.0, 1.0)])
+    optimizer.add_data([[0.1], [0.4], [0.9]], [3 * scale, scale, 2 * scale])
+    figure = figures_in(make_page(as_run(optimizer)))[0]
+    assert drawn(figure, "best so far")["y"] == pytest.approx([3 * scale, scale, scale], rel=1e-6)
+
+
+def test_data_that_no_model_takes_are_shown_all_the_same() -> None:
+    optimizer = UnboundedOptimizer([(0.0, 1.0)])
+    optimizer.add_data([[1e200]], [1.0])
+    page = make_page(as_run(optimizer))
+    assert "There is no model of these data: Expected some datum within" in page
+    assert drawn(figures_in(page)[0], "best")["y"] == [1.0]
+
+
 def test_long_runs_are_thinned_and_say_so() -> None:
     run = long_run(5000)
     page = make_page(run)
