@@ -52,7 +52,10 @@ def main(argv: Sequence[str]) -> None:
         "--method", default=DEFAULT_METHOD, metavar="NAME", help="one of: " + _methods()
     )
     parser.add_argument(
-        "--num-initial", type=int, metavar="N", help="trials before the first model; 3 d by default"
+        "--num-initial",
+        type=int,
+        metavar="N",
+        help="trials before the first model; 3 d, but no more than d + 20, by default",
     )
     parser.add_argument("--seed", type=int, default=0, help="of all random choices")
     add_json(parser)

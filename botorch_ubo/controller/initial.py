@@ -8,6 +8,17 @@ from torch import Tensor
 
 from botorch_ubo.boxes import cast_inward, clip, fit_inside, scale_about_center
 
+_MORE_THAN_DIMENSIONS = 20
+
+
+def usual_num_initial(d: int) -> int:
+    """How many points a run begins with: ``3 d`` up to ten dimensions, then ``d + 20``.
+
+    A plane through the guess takes ``d + 1``. In many dimensions no design fills the space, and
+    evaluations are better spent where a model says.
+    """
+    return min(3 * d, d + _MORE_THAN_DIMENSIONS)
+
 
 def initial_points(bounds: Tensor, hard_limits: Tensor, n: int, span: float, seed: int) -> Tensor:
     r"""Space-filling points: the first ``d + 1`` in a box, the others in a wider one.

@@ -65,7 +65,8 @@ def expanding(
         tol: If given, stop when the box is certified to be exhausted to this accuracy, in standard
             deviations of the observed values.
         seed: Seed of all random choices.
-        num_initial: Evaluations before the first model, ``x0`` included; ``3 d`` by default.
+        num_initial: Evaluations before the first model, ``x0`` included; ``3 d``, but no more
+            than ``d + 20``, by default.
         method: A name of :func:`botorch_ubo.available_methods`, or a method of one's own.
         unknown: Other options, of which SciPy's usual warning tells.
 

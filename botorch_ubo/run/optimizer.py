@@ -13,6 +13,7 @@ from botorch_ubo.acquisition.search import SearchSettings
 from botorch_ubo.boxes import HardLimits, parse_hard_limits
 from botorch_ubo.controller import DEFAULT_METHOD, ExpandingBounds, Method
 from botorch_ubo.controller.arguments import Epsilon
+from botorch_ubo.controller.initial import usual_num_initial
 from botorch_ubo.controller.review import OnExpand
 from botorch_ubo.records import Certificate
 from botorch_ubo.records.display import as_table
@@ -81,8 +82,8 @@ class UnboundedOptimizer:
                 the objectives and the constraints, which are met where they are not positive.
             method: A name of :func:`botorch_ubo.available_methods`, or a method of one's own.
             hard_limits: Limits that no proposal crosses; see :class:`ExpandingBounds`.
-            num_initial: Space-filling trials in the box before the first model; ``3 d`` by
-                default. Data handed in count.
+            num_initial: Space-filling trials in the box before the first model; ``3 d``, but no
+                more than ``d + 20``, by default. Data handed in count.
             data: ``(X, Y)`` or ``(X, Y, variance)`` to start from; see :meth:`add_data`. A
                 resumed run has them already.
             epsilon: Accuracy at which a box counts as exhausted, and improvement that is worth
@@ -155,7 +156,7 @@ class UnboundedOptimizer:
         self.space = as_space(bounds)
         first_box = as_bounds(bounds) if self.space is None else self.space.bounds
         self.direction = self.goal.direction
-        self.num_initial = 3 * first_box.shape[-1]
+        self.num_initial = usual_num_initial(first_box.shape[-1])
         if num_initial is not None:
             self.num_initial = as_count(num_initial, "num_initial")
         given = parse_hard_limits(hard_limits, first_box.shape[-1])

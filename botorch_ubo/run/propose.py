@@ -15,6 +15,7 @@ from botorch_ubo.acquisition.search import SearchSettings, SpaceExhaustedError
 from botorch_ubo.boxes import HardLimits, check_inside
 from botorch_ubo.controller import DEFAULT_METHOD, ExpandingBounds, Method
 from botorch_ubo.controller.arguments import Epsilon
+from botorch_ubo.controller.initial import usual_num_initial
 from botorch_ubo.controller.initial_in_space import initial_point_of
 from botorch_ubo.controller.rebuilding import check_rebuildable
 from botorch_ubo.run.arguments import Bounds, Direction, as_bounds, as_points
@@ -80,8 +81,8 @@ def propose(
         direction: ``"minimize"`` or ``"maximize"``.
         method: A name of :func:`botorch_ubo.available_methods`, or a method of one's own.
         hard_limits: Limits that no proposal crosses, if ``space`` has no names.
-        num_initial: Space-filling trials before the first model; ``3 d`` by default. Give the same
-            number each time.
+        num_initial: Space-filling trials before the first model; ``3 d``, but no more than
+            ``d + 20``, by default. Give the same number each time.
         epsilon: See :class:`UnboundedOptimizer`.
         seed: Seed of all random choices; the same each time.
         search: How hard to search for the maximum of an acquisition function.
@@ -118,7 +119,7 @@ def propose(
     )
     check_rebuildable(box.method)
     d = box.initial_bounds.shape[-1]
-    total = 3 * d if num_initial is None else num_initial
+    total = usual_num_initial(d) if num_initial is None else num_initial
     if total < 1:
         raise InputDataError(f"Expected `num_initial` >= 1; got {num_initial}.")
     points = _points(named, record, d)

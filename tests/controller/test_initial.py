@@ -8,6 +8,7 @@ from botorch.exceptions.errors import InputDataError
 
 from botorch_ubo import ExpandingBounds, get_method
 from botorch_ubo.boxes import contains, scale_about_center
+from botorch_ubo.controller.initial import usual_num_initial
 from tests.support.by_hand import unit_box
 
 
@@ -51,3 +52,8 @@ def test_hard_limits_are_kept_without_crowding_them(dtype):
 def test_a_span_below_one_is_refused():
     with pytest.raises(InputDataError, match=r"at least 1; got 0\.5"):
         replace(get_method("EI-UBO"), initial_span=0.5)
+
+
+def test_usual_number_is_three_per_dimension_up_to_ten() -> None:
+    found = {d: usual_num_initial(d) for d in (1, 2, 10, 11, 50, 100)}
+    assert found == {1: 3, 2: 6, 10: 30, 11: 31, 50: 70, 100: 120}

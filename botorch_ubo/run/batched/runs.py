@@ -15,7 +15,7 @@ from torch import Tensor
 from botorch_ubo.acquisition.search import SearchSettings
 from botorch_ubo.controller import DEFAULT_METHOD, ExpandingBounds, Method, get_method
 from botorch_ubo.controller.arguments import Epsilon
-from botorch_ubo.controller.initial import initial_points_within
+from botorch_ubo.controller.initial import initial_points_within, usual_num_initial
 from botorch_ubo.run.arguments import Direction, as_count
 from botorch_ubo.run.batched.arguments import (
     cast_boxes,
@@ -81,7 +81,8 @@ class BatchedRuns:
             direction: ``"minimize"`` or ``"maximize"``.
             hard_limits: Limits that no proposal crosses, for all runs in any form that
                 :class:`ExpandingBounds` takes, or an ``R x 2 x d`` tensor.
-            num_initial: Space-filling trials before the first model; ``3 d`` by default.
+            num_initial: Space-filling trials before the first model; ``3 d``, but no more than
+                ``d + 20``, by default.
             data: For each run ``(X, Y)`` to start from, or ``None``.
             epsilon: See :class:`UnboundedOptimizer`, as for the next two.
             max_growth: See above.
@@ -108,7 +109,7 @@ class BatchedRuns:
         settings = ExpandingBounds(
             boxes[0], method=self.method, epsilon=epsilon, max_growth=max_growth, search=search
         ).settings
-        self.num_initial = 3 * boxes.shape[-1]
+        self.num_initial = usual_num_initial(boxes.shape[-1])
         if num_initial is not None:
             self.num_initial = as_count(num_initial, "num_initial")
         like = torch.empty(0, dtype=dtype, device=device or "cpu")
