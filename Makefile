@@ -6,6 +6,7 @@
 # make typecheck  mypy, strict
 # make tutorials  execute every notebook with small budgets
 # make docs       the site in build/docs; open build/docs/index.html
+# make extras     build an environment for each extra alone, and import there what it is for
 # make clean      remove what the targets above wrote, except .venv
 # make distclean  remove .venv too
 
@@ -28,7 +29,7 @@ DEMO := $(VENV)/.installed-demo
 CHECK := $(VENV)/.installed-check
 ALL := $(VENV)/.installed-all
 
-.PHONY: demo quick test slow lint typecheck tutorials docs clean distclean
+.PHONY: demo quick test slow lint typecheck tutorials docs extras clean distclean
 .NOTPARALLEL:
 .DEFAULT_GOAL := demo
 
@@ -62,6 +63,9 @@ tutorials: $(ALL)
 
 docs: $(ALL)
 	$(BIN)/python -m sphinx -W --keep-going -q -b html -d build/doctrees docs build/docs
+
+extras: $(CHECK)
+	$(BIN)/python -m tests.support.extras $(ARGS)
 
 clean:
 	rm -rf build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -11,7 +11,12 @@ import sys
 import tomllib
 from collections.abc import Iterable, Iterator
 from functools import cache
-from importlib.metadata import PackageNotFoundError, packages_distributions, requires
+from importlib.metadata import (
+    PackageNotFoundError,
+    distribution,
+    packages_distributions,
+    requires,
+)
 from pathlib import Path
 
 from packaging.requirements import Requirement
@@ -75,6 +80,17 @@ def installed_with(*extras: str) -> set[str]:
         found.add(key[0])
         waiting += _requirements(requirement)
     return found
+
+
+def not_installed(*extras: str) -> set[str]:
+    """What some extras declare, and this environment lacks."""
+    missing = set()
+    for name in directly(*extras):
+        try:
+            distribution(name)
+        except PackageNotFoundError:
+            missing.add(name)
+    return missing
 
 
 def hidden_with(distributions: set[str]) -> set[str]:
