@@ -44,7 +44,7 @@ from botorch_ubo.controller.initial_in_space import initial_points_of
 from botorch_ubo.controller.memory import BoxWithMemory
 from botorch_ubo.controller.method import DEFAULT_METHOD, Method, get_method
 from botorch_ubo.controller.rebuilding import rebuilt_state
-from botorch_ubo.controller.review import OnExpand
+from botorch_ubo.controller.review import OnExpand, check_on_expand
 from botorch_ubo.controller.suggestion import (
     build_acquisition,
     check_can_be_weighted,
@@ -148,7 +148,7 @@ class ExpandingBounds(BoxWithMemory):
             seed=seed,
             space=space,
         )
-        self.on_expand = on_expand
+        self.on_expand = check_on_expand(on_expand)
         self._last: tuple[str, Context] | None = None
         super().__init__(self.method.name, settings, bounds)
 

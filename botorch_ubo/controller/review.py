@@ -17,6 +17,15 @@ OnExpand = Callable[[ExpansionRecord], Any]
 """Called with a planned move; see :func:`apply_answer` for what it may answer."""
 
 
+def check_on_expand(on_expand: Any) -> OnExpand | None:
+    """Refuse what cannot be called at the start, not at the first move."""
+    if on_expand is not None and not callable(on_expand):
+        raise InputDataError(
+            f"Expected `on_expand` to be a function of a record; got {on_expand!r}."
+        )
+    return on_expand
+
+
 def apply_answer(record: ExpansionRecord, answer: Any) -> ExpansionRecord:
     r"""Apply an answer of ``on_expand`` to a planned move.
 

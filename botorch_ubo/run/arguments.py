@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -50,7 +51,7 @@ def as_points(X: Any, d: int) -> Tensor:
     Returns:
         The tensor.
     """
-    points = _as_double(X, "X")
+    points = as_doubles(X, "X")
     if points.dim() != 2 or points.shape[-1] != d:
         raise InputDataError(
             f"Expected points as n x {d} numbers, one row per point; got shape "
@@ -73,7 +74,7 @@ def as_values(
     Returns:
         The list.
     """
-    numbers = _as_double(values, name)
+    numbers = as_doubles(values, name)
     if width > 1:
         if tuple(numbers.shape) != (count, width):
             raise InputDataError(
@@ -120,10 +121,44 @@ def _pair(lower: Any, upper: Any) -> tuple[float, float]:
     return float(_no_text(lower)), float(_no_text(upper))
 
 
-def _as_double(values: Any, name: str) -> Tensor:
-    if isinstance(values, Tensor):
-        return values.detach().to("cpu", torch.double)
+def as_doubles(values: Any, name: str) -> Tensor:
+    r"""Bring numbers to a double tensor of their shape.
+
+    Args:
+        values: A tensor, an array, a data frame or nested sequences of numbers.
+        name: What to call them in an error message.
+
+    Returns:
+        The tensor, on the CPU and without a gradient; missing numbers (``None``) are NaN.
+
+    Raises:
+        InputDataError: If texts, complex numbers or masked values are among them: these convert,
+            but say something else.
+    """
     try:
-        return torch.from_numpy(np.array(values, dtype=np.float64))
-    except (TypeError, ValueError) as error:
-        raise InputDataError(f"Expected numbers in `{name}`; got {values!r}.") from error
+        if isinstance(values, Tensor):
+            if values.is_complex():
+                raise TypeError("these are complex")
+            return values.detach().to("cpu", torch.double)
+        if np.ma.is_masked(values):
+            raise TypeError("some are masked")
+        array = np.asarray(values)
+        if array.dtype.kind == "O":
+            array = np.vectorize(_as_float, otypes=[np.float64])(array)
+        elif array.dtype.kind not in "biuf":
+            raise TypeError(f"these are {array.dtype}")
+        return torch.from_numpy(np.array(array, dtype=np.float64))
+    except (TypeError, ValueError, RuntimeError, OverflowError) as error:
+        raise InputDataError(f"Expected numbers in `{name}`; got {values!r} ({error}).") from error
+
+
+def check_callable(value: Any, name: str) -> None:
+    """Refuse what cannot be called before anything is spent on it."""
+    if not callable(value):
+        raise InputDataError(
+            f"Expected `{name}` to be a function; got {value!r} ({type(value).__name__})."
+        )
+
+
+def _as_float(value: Any) -> float:
+    return math.nan if value is None else float(_no_text(value))

@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
-import numpy as np
 import torch
 from botorch.acquisition.multi_objective.objective import GenericMCMultiOutputObjective
 from botorch.acquisition.objective import GenericMCObjective
@@ -18,7 +17,7 @@ from botorch.exceptions.errors import InputDataError
 from botorch.utils.multi_objective import is_non_dominated
 from torch import Tensor
 
-from botorch_ubo.run.arguments import Direction, as_count
+from botorch_ubo.run.arguments import Direction, as_count, as_doubles
 from botorch_ubo.run.trials import as_number
 
 Directions = Direction | Sequence[Direction]
@@ -108,10 +107,8 @@ class RunGoal:
         if self.is_plain:
             return as_number(value, name)
         try:
-            if isinstance(value, Tensor):
-                value = value.detach().cpu()
-            numbers = np.asarray(value, dtype=np.float64).reshape(-1)
-        except (TypeError, ValueError) as error:
+            numbers = as_doubles(value, name).reshape(-1)
+        except InputDataError as error:
             raise InputDataError(f"{self._expected(name)}; got {value!r}.") from error
         if len(numbers) != self.num_outcomes:
             raise InputDataError(f"{self._expected(name)}; got {len(numbers)}: {value!r}.")

@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from multiprocessing import util
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
@@ -66,6 +67,9 @@ class Guard:
         with _children_allowed():
             self.process.start()
         theirs.close()
+        # Before the worker waits for its children when it ends: one that an objective has made deaf
+        # to SIGTERM would keep it waiting for ever.
+        self._at_exit = util.Finalize(self, self.process.kill, exitpriority=10)
         self._answer(None)
 
     def is_usable(self) -> bool:
@@ -85,10 +89,12 @@ class Guard:
         raise answer
 
     def end(self) -> None:
-        """End the process, whatever it does."""
+        """End the process, whatever it does, and what the objective has started in it."""
+        _kill_group(self.process.pid)
         with suppress(OSError, AttributeError):
             self.process.kill()
             self.process.join()
+        self._at_exit.cancel()
         self.connection.close()
 
     def _answer(self, timeout: float | None) -> Any:
@@ -108,6 +114,8 @@ class Guard:
 def _serve(connection: Connection) -> None:
     """Evaluate what comes in, until nothing does any more."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the worker decides
+    with suppress(OSError, AttributeError):
+        os.setpgid(0, 0)  # programs that the objective starts end with it
     threading.Thread(target=_follow_parent, daemon=True).start()
     connection.send_bytes(pickle.dumps(("ready", None)))
     while True:
@@ -127,7 +135,16 @@ def _follow_parent() -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:
         wait([parent.sentinel])
+        with suppress(AttributeError):
+            if os.getpgrp() == os.getpid():
+                _kill_group(os.getpid())
         os._exit(1)
+
+
+def _kill_group(leader: int | None) -> None:
+    """End all processes of a group; there are none on Windows."""
+    with suppress(OSError, AttributeError, TypeError):
+        os.killpg(leader, signal.SIGKILL)  # type: ignore[arg-type]
 
 
 def _dumps(value: Any) -> bytes:

@@ -107,6 +107,8 @@ class Ledger:
             index = trial.id if isinstance(trial, Trial) else operator.index(trial)
         except TypeError:
             index = -1
+        if isinstance(trial, bool):  # which counts as 0 or 1, but is no id
+            index = -1
         known = self.trials[index] if 0 <= index < len(self.trials) else None
         if known is None or (isinstance(trial, Trial) and known.X != trial.X):
             ids = f"ids 0 to {len(self.trials) - 1}" if self.trials else "it has none yet"

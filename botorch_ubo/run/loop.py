@@ -9,6 +9,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from typing import Any
 
 import numpy as np
+from botorch.exceptions.errors import InputDataError
 from botorch.exceptions.warnings import BotorchWarning
 
 from botorch_ubo.acquisition.search import SpaceExhaustedError
@@ -211,7 +212,12 @@ class Loop:
                 logger.exception("the result %s of trial %d could not be kept", outcome, trial.id)
 
     def _complete(self, trial: Trial, outcome: Outcome) -> None:
-        self._after(self.optimizer.tell(trial, *outcome))
+        try:
+            told = self.optimizer.tell(trial, *outcome)
+        except InputDataError as error:  # a variance with some results and not with others, say
+            reason = f"InputDataError: the objective returned {outcome[0]}. {error}"
+            told = self.optimizer.tell_failed(trial, reason)
+        self._after(told)
 
     def _fail(self, trial: Trial, error: EvaluationError, remote: bool = False) -> None:
         first = not self.optimizer.completed and not self.optimizer.failed

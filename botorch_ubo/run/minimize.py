@@ -11,7 +11,7 @@ from botorch.exceptions.errors import InputDataError
 
 from botorch_ubo.boxes import HardLimits
 from botorch_ubo.controller import DEFAULT_METHOD, Method
-from botorch_ubo.run.arguments import Bounds, InputType, as_count
+from botorch_ubo.run.arguments import Bounds, InputType, as_count, check_callable
 from botorch_ubo.run.evaluation import Objective
 from botorch_ubo.run.goals import Directions, SeveralOutcomes, parse_goal
 from botorch_ubo.run.loop import Callback, Catch, Loop
@@ -204,6 +204,9 @@ def _run(
     stop_at: float | None,
     **options: Any,
 ) -> Any:
+    check_callable(f, "f")
+    if callback is not None:
+        check_callable(callback, "callback")
     budget = as_count(budget, "budget")
     if input_type not in get_args(InputType):
         raise InputDataError(

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from botorch.exceptions.errors import InputDataError
 from botorch.models import SingleTaskGP
 from torch import Tensor
 
@@ -78,6 +79,11 @@ def add_evaluations(
     Returns:
         The ledger.
     """
+    if not isinstance(data, tuple | list) or len(data) not in (2, 3):
+        raise InputDataError(
+            "Expected `data` as a pair (X, Y) of points and outcomes, or (X, Y, variance); got "
+            f"{data!r}."
+        )
     X, Y, variance = data if len(data) == 3 else (*data, None)
     points = as_points(X, limits.shape[-1])
     values = as_values(Y, len(points), "Y", num_outcomes)

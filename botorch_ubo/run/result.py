@@ -75,7 +75,9 @@ class OptimizationResult:
     @property
     def is_noisy(self) -> bool:
         """Whether noise matters, so that the best observation is lucky rather than good."""
-        return len(self.Y) > 1 and self.noise > _NOISY * float(self.Y.std())
+        if len(self.Y) < 2 or is_flat(self.Y):  # of equal values a model knows no noise
+            return False
+        return self.noise > _NOISY * float(self.Y.std())
 
     @property
     def failures(self) -> tuple[Trial, ...]:

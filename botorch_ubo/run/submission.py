@@ -14,6 +14,8 @@ from botorch_ubo.run.evaluation import Objective, evaluate
 from botorch_ubo.run.guard import evaluate_guarded
 from botorch_ubo.run.trials import Trial
 
+_LONGEST = 2_000_000  # milliseconds are an int in C
+
 
 class Submission:
     """An executor, and what is sent to it."""
@@ -62,8 +64,11 @@ def check_timeout(timeout: float | None, executor: Executor | None) -> float | N
         seconds = float(timeout)
     except (TypeError, ValueError):
         seconds = -1.0
-    if not seconds > 0:
-        raise InputDataError(f"Expected `timeout` in seconds, above 0; got {timeout!r}.")
+    if not 0 < seconds <= _LONGEST or isinstance(timeout, bool):
+        raise InputDataError(
+            f"Expected `timeout` in seconds, above 0 and at most {_LONGEST:,} (23 days); got "
+            f"{timeout!r}. Leave it out for none."
+        )
     if executor is None or isinstance(executor, ThreadPoolExecutor):
         where = "this thread" if executor is None else "a thread"
         raise InputDataError(

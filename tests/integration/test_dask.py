@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 
 from botorch_ubo import UnboundedOptimizer, minimize
@@ -17,6 +16,7 @@ from botorch_ubo.run.dask_tasks import evaluate_on_dask
 from botorch_ubo.run.trials import Trial
 from tests.support.objectives import Counted, Deadly, Hanging, bowl, tell_apart
 from tests.support.optimizing import BOX, FASTER
+from tests.support.trouble import is_running
 
 distributed = pytest.importorskip("distributed", reason="needs the extra `dask`")
 
@@ -118,7 +118,7 @@ def test_an_evaluation_that_takes_too_long_is_ended(client: Any, tmp_path: Path)
     failed = [trial for trial in result.trials if trial.status == "failed"]
     assert [it.id for it in failed] == [it.id for it in result.trials if it.X[0] > 0.5]
     assert {it.reason for it in failed} == {"the evaluation took longer than 1 s and was ended"}
-    assert not any(psutil.pid_exists(int(file.name)) for file in tmp_path.iterdir())
+    assert not any(is_running(int(file.name)) for file in tmp_path.iterdir())
     assert set(client.run(os.getpid).values()) == pids  # the workers stayed
 
 

@@ -75,6 +75,34 @@ class TestPointsAndValues:
         with pytest.raises(InputDataError, match=r"points as n x 2 numbers|numbers in `X`"):
             as_points(points, 2)
 
+    @pytest.mark.parametrize(
+        "points",
+        [
+            [["1", 0.0]],  # converts, and is no number
+            [[b"1", 0.0]],
+            [[10**400, 0]],
+            [[1j, 0.0]],
+            np.array([["1", "2"]]),
+            np.array([[1j, 2]]),
+            np.array([["2020-01-01", "2020-01-02"]], dtype="datetime64[D]"),
+            np.ma.array([[1.0, 2.0]], mask=[[True, False]]),
+            torch.ones(1, 2, dtype=torch.complex64),
+            torch.empty(1, 2, device="meta"),
+            [[object(), 1.0]],
+        ],
+    )
+    def test_what_converts_but_is_no_number_is_refused(self, points: Any) -> None:
+        with pytest.raises(InputDataError, match="Expected numbers in `X`"):
+            as_points(points, 2)
+        with pytest.raises(InputDataError, match="Expected numbers in `Y`"):
+            as_values(points[0] if isinstance(points, list) else points, 2, "Y")
+
+    def test_numbers_as_objects(self) -> None:
+        """A data frame of several dtypes is an array of objects; what is missing is None."""
+        rows = np.array([[1, 2.5], [np.float32(3), torch.tensor(4.0)]], dtype=object)
+        assert as_points(rows, 2).tolist() == [[1.0, 2.5], [3.0, 4.0]]
+        assert math.isnan(as_values([1.0, None], 2, "Y")[1])  # type: ignore[arg-type]
+
     @pytest.mark.parametrize("values", [3.0, [1.0], [[1.0, 2.0]], [1.0, 2.0, 3.0], ["a", "b"]])
     def test_values_of_another_number_are_refused_by_name(self, values: Any) -> None:
         with pytest.raises(InputDataError, match="`variance`"):
@@ -98,6 +126,11 @@ class TestPointsAndValues:
         {"hard_limits": {0: (0.0, None)}},  # cuts into the box
         {"hard_limits": {5: (0.0, None)}},
         {"data": ([[0.0]], [1.0])},
+        {"data": ([[0.0, 0.0]],)},
+        {"data": 5},
+        {"data": "x"},
+        {"data": ([[0.0, 0.0]], [1.0], [1.0], [1.0])},
+        {"on_expand": 5},
     ],
 )
 def test_bad_options(options: dict[str, Any]) -> None:

@@ -86,7 +86,7 @@ class TestResults:
         assert THREE.complete(0, 1.0, None).complete(stale, 2.0, None).completed[1].id == 2
 
     @pytest.mark.parametrize(
-        "trial", [3, -1, 1.0, None, "0", Trial(id=0, X=(9.0, 9.0)), Trial(id=7, X=(0.0, 0.0))]
+        "trial", [3, -1, 1.0, None, "0", True, Trial(id=0, X=(9.0, 9.0)), Trial(id=7, X=(0.0, 0.0))]
     )
     def test_a_foreign_trial_is_an_error(self, trial: object) -> None:
         with pytest.raises(InputDataError, match=r"trial of this run \(ids 0 to 2\).*add_data"):

@@ -87,6 +87,14 @@ class TestObjective:
         assert len(result.Y) == 2
 
     @pytest.mark.filterwarnings("ignore::botorch_ubo.ObjectiveWarning")
+    def test_a_variance_with_some_results_only(self) -> None:
+        """Noise is given for all results or for none; the odd one is kept in the reason."""
+        outcomes = iter([(1.0, 0.1), 2.5, (3.0, 0.1)])
+        result = minimize(lambda _: next(outcomes), BOX, budget=3, **FAST)
+        assert [trial.value for trial in result.trials] == [1.0, None, 3.0]
+        assert "returned 2.5" in result.failures[0].reason
+        assert "a variance, as with the results so far" in result.failures[0].reason
+
     def test_an_objective_that_always_fails(self) -> None:
         with pytest.raises(
             NoResultError, match=r"all 8 failed so far: 8 times .TypeError.*input_type"

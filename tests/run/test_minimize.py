@@ -57,6 +57,8 @@ class TestBudget:
             {"budget": 3, "num_workers": 2},
             {"budget": 12.5},
             {"budget": 3, "timeout": 1.0},
+            {"budget": 3, "callback": 5},
+            {"budget": 3, "on_expand": "yes"},
         ],
     )
     def test_bad_arguments(self, options: dict[str, Any]) -> None:
@@ -65,6 +67,11 @@ class TestBudget:
 
 
 class TestStopping:
+    def test_what_cannot_be_called(self) -> None:
+        for f in (None, 5, "f"):
+            with pytest.raises(InputDataError, match="Expected `f` to be a function"):
+                minimize(f, BOX, budget=3)
+
     def test_callback(self) -> None:
         seen: list[Trial] = []
 

@@ -131,7 +131,7 @@ def test_exact_values_are_not_called_noisy() -> None:
     assert str(result).startswith("best value")
 
 
-@pytest.mark.parametrize("value", [0.0, 5.0, -1e9])
+@pytest.mark.parametrize("value", [0.0, 5.0, -1e9, -1e-200, 1e100])
 def test_a_flat_objective_is_called_flat(value: float) -> None:
     optimizer = UnboundedOptimizer([(0, 1)], **FAST)
     for _ in range(8):
@@ -140,6 +140,7 @@ def test_a_flat_objective_is_called_flat(value: float) -> None:
     assert result.advice.startswith(f"the objective is flat: all 8 values are {value:.6g}")
     assert result.certificate is None
     assert "your box was enough" not in str(result)
+    assert "noise" not in str(result) and "luck" not in str(result)
 
 
 def test_many_dimensions_fit_on_a_screen() -> None:

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+import psutil
+
 ROOT = Path(__file__).resolve().parents[2]
 NOBODY = 65534
 
@@ -103,3 +105,11 @@ def num_rows(path: Path) -> int:
     with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
         (count,) = connection.execute("SELECT count(*) FROM events").fetchone()
     return int(count)
+
+
+def is_running(pid: int) -> bool:
+    """Whether a process is there, and not only because nobody has waited for it."""
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False

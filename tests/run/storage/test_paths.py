@@ -34,9 +34,21 @@ class TestRefusals:
     @pytest.mark.parametrize("length", [250, 256, 5000])
     def test_a_name_that_is_too_long(self, tmp_path: Path, length: int) -> None:
         """At 250 the file fits, but not the journal beside it."""
-        with pytest.raises(CheckpointError, match="Expected"):
+        with pytest.raises(CheckpointError, match=r"Expected.* name.*another path"):
             start(tmp_path / ("r" * length))
-        assert not list(tmp_path.iterdir()) or length == 250
+        assert not list(tmp_path.iterdir())
+
+    def test_what_is_no_path(self) -> None:
+        for path in (5, None.__class__, [], ("a",)):
+            with pytest.raises(CheckpointError, match="Expected `checkpoint` to name a file"):
+                start(path)  # type: ignore[arg-type]
+
+    def test_a_path_of_bytes(self, tmp_path: Path) -> None:
+        start(os.fsencode(tmp_path / "run.db"))  # type: ignore[arg-type]
+        assert (tmp_path / "run.db").is_file()
+
+    def test_the_longest_name(self, tmp_path: Path) -> None:
+        start(tmp_path / ("r" * 247)).ask()
 
     def test_a_loop_of_links_and_a_null_byte(self, tmp_path: Path) -> None:
         (tmp_path / "a").symlink_to(tmp_path / "a")
