@@ -361,8 +361,7 @@ class ExpandingBounds(BoxWithMemory):
             failing = failing_sides(X, X_failed)
             new, record = expand(context, verdict, failing, self.on_expand)
             if record.notable:
-                space = self.settings.space
-                logger.info("%s", record if space is None else space.in_names(str(record)))
+                logger.info("%s", record)
         first = state.num_initial is None
         step = StepRecord(
             len(X),

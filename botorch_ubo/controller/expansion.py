@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection
 from dataclasses import replace
+from typing import Any
 
 import torch
 from botorch.exceptions.errors import BotorchError
@@ -72,9 +73,9 @@ def expand(
         beta=verdict.compared.get("beta"),
         old_bounds=as_box(state.bounds),
         new_bounds=as_box(limited),
-        stopped_by_limit=_sides(torch.stack([box[0] < limits[0], box[1] > limits[1]])),
+        stopped_by_limit=_growing(context, torch.stack([box[0] < limits[0], box[1] > limits[1]])),
         capped=_sides(capped),
-        details={**details, **context.view.explain()},
+        details=_in_names(context, {**details, **context.view.explain()}),
     )
     record = keep_failing_sides(record, failing)
     if on_expand is not None:
@@ -132,6 +133,24 @@ def _cap_travel(context: Context, box: Tensor) -> tuple[Tensor, Tensor]:
         return box, uncapped
     capped = torch.stack([wanted[0] < allowed[0], wanted[1] > allowed[1]])
     return context.to_raw(fit_inside(wanted, allowed)).to(box), capped.cpu()
+
+
+def _growing(context: Context, mask: Tensor) -> tuple[Side, ...]:
+    """The sides that a ``2 x d`` mask marks, but for those of lists, which end where they end."""
+    space = context.settings.space
+    return tuple(side for side in _sides(mask) if space is None or side[0] not in space.listed)
+
+
+def _in_names(context: Context, details: dict[str, Any]) -> dict[str, Any]:
+    """Details whose words are of the parameters' names, if they have any."""
+    space = context.settings.space
+    if space is None:
+        return details
+    named = {
+        key: space.in_names(value) if key in ("why", "constrained") else value
+        for key, value in details.items()
+    }
+    return {**named, "names": list(space.names)}
 
 
 def _sides(mask: Tensor) -> tuple[Side, ...]:

@@ -49,8 +49,14 @@ class ExpansionRecord:
     """What the strategy knows: for the theorem's box theta, gamma, its active term, radius.
 
     ``why`` and ``constrained`` (which constraint mattered), if they are there, are part of the line
-    that the record prints.
+    that the record prints. ``names`` are those of parameters that have any.
     """
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Those of the parameters, or ``x0``, ``x1`` and so on."""
+        given = self.details.get("names")
+        return tuple(given or (f"x{dim}" for dim in range(len(self.old_bounds[0]))))
 
     @property
     def moved(self) -> bool:
@@ -64,10 +70,12 @@ class ExpansionRecord:
 
     def __str__(self) -> str:
         """One line for a log or a progress bar."""
-        old, new = self.old_bounds, self.new_bounds
-        growth = " x ".join(
-            f"{(b - a) / (q - p):.3g}" for p, q, a, b in zip(*old, *new, strict=True)
-        )
+        pairs = zip(*self.old_bounds, *self.new_bounds, strict=True)
+        ratios = [f"x {(b - a) / (q - p):.3g}" for p, q, a, b in pairs]
+        growth = " ".join(ratios)
+        if "names" in self.details:
+            named = zip(self.names, ratios, strict=True)
+            growth = ", ".join(f"{name} {ratio}" for name, ratio in named if ratio != "x 1")
         why = self.trigger
         if self.regret_bound is not None:
             why += f" (regret bound {self.regret_bound:.3g}, epsilon {self.epsilon:.3g})"
@@ -81,14 +89,15 @@ class ExpansionRecord:
                 f"; radius {read_float(self.details['radius']):.3g} length-scales, "
                 f"{self.details['active_term']} term active"
             )
-        text += f"; sides x {growth}"
+        text += f"; sides {growth}" if growth else ""
         for label, sides in (
             ("hard limit", self.stopped_by_limit),
             ("growth cap", self.capped),
             ("held by failures", self.held),
         ):
             if sides:
-                text += f"; {label} on " + ", ".join(f"x{dim} {side}" for dim, side in sides)
+                told = [f"{self.names[dim]} {side}" for dim, side in sides]
+                text += f"; {label} on {', '.join(told)}"
         return text if self.decision == "accepted" else f"{text}; {self.decision} by on_expand"
 
     def to_dict(self) -> dict[str, Any]:

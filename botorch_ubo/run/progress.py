@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Any
 
@@ -37,28 +38,28 @@ class News:
         ):
             new = [side for side in sides if (label, side) not in self.sides]
             if new:
-                reasons.append(f"{label} on " + ", ".join(f"x{dim} {name}" for dim, name in new))
+                told = ", ".join(f"{record.names[dim]} {side}" for dim, side in new)
+                reasons.append(f"{label} on {told}")
             self.sides |= {(label, side) for side in new}
-        changed = self._changed(record.new_bounds)
+        changed = self._changed(record.new_bounds, record.names)
         if not reasons and not changed:
             return ""
         self.box = record.new_bounds
         told = format_box(self.box) if self.space is None else self.space.show_box(self.box)
         text = f"after {record.num_observations} evaluations the box is {told}"
-        line = "; ".join([text, *changed, *reasons])
-        return line if self.space is None else self.space.in_names(line)
+        return "; ".join([text, *changed, *reasons])
 
-    def _changed(self, box: Box) -> list[str]:
+    def _changed(self, box: Box, names: Sequence[str]) -> list[str]:
         """Sides that are much wider or narrower, and whether the box has left its place."""
         widths = [
-            (dim, (b - a) / (q - p))
-            for dim, (p, q, a, b) in enumerate(zip(*self.box, *box, strict=True))
+            (name, (b - a) / (q - p))
+            for name, p, q, a, b in zip(names, *self.box, *box, strict=True)
         ]
-        wider = [f"x{dim} {ratio:.2g}" for dim, ratio in widths if ratio >= _NEWS]
-        narrower = [f"x{dim} {1 / ratio:.2g}" for dim, ratio in widths if ratio <= 1 / _NEWS]
+        wider = [f"{name} {ratio:.2g}" for name, ratio in widths if ratio >= _NEWS]
+        narrower = [f"{name} {1 / ratio:.2g}" for name, ratio in widths if ratio <= 1 / _NEWS]
         apart = [
-            f"x{dim}"
-            for dim, (p, q, a, b) in enumerate(zip(*self.box, *box, strict=True))
+            name
+            for name, p, q, a, b in zip(names, *self.box, *box, strict=True)
             if a >= q or b <= p
         ]
         words = (

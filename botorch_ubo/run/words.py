@@ -68,7 +68,9 @@ def why_moved(run: RecordedRun, record: ExpansionRecord) -> str:
             f"(epsilon {record.epsilon:.3g})"
         )
     reasons += [str(record.details[key]) for key in ("why", "constrained") if key in record.details]
-    text = run.space.in_names("; ".join(reasons))
+    text = "; ".join(reasons)
+    if "names" not in record.details:
+        text = run.space.in_names(text)
     return text[:1].upper() + text[1:]
 
 

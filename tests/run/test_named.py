@@ -2,6 +2,7 @@
 
 import math
 import pickle
+import re
 
 import pytest
 from botorch.exceptions.errors import InputDataError
@@ -65,6 +66,30 @@ def test_words_are_names_and_the_users_units():
     assert "outside it in lr, n" in result.advice
     assert "n = 30" in str(result) and "lr = " in str(result)
     assert set(result.recommended_params) == {"lr", "n"}
+
+
+def test_records_and_the_progress_bar_speak_of_names(capsys, caplog):
+    """Also of names that look like those of dimensions, in another order."""
+    space = {
+        "x1": Float(1e-4, 1e-2, log=True),
+        "x2": Integer(1, 4, limits=(1, 30)),
+        "x0": Categorical(["a", "b"]),
+    }
+
+    def f(p):
+        return simple({"lr": p["x1"], "n": p["x2"]}) + (p["x0"] != "b")
+
+    with caplog.at_level("INFO", "botorch_ubo"):
+        result = minimize(f, space, budget=22, search=QUICK, progress=True)
+    for words in (str(result.expansions[0]), caplog.messages[0]):
+        assert "reach in x1, x2" in words
+        assert re.search(r"sides x1 x [\d.]+, x2 x [\d.]+;", words)
+        assert "hard limit on x2" in words
+    limited = {name for record in result.expansions for name, _ in record.stopped_by_limit}
+    assert 2 not in limited  # there is nothing beyond the ends of a list
+    shown = "".join(capsys.readouterr())
+    assert "the box is x1 " in shown and "x2 1 to" in shown
+    assert "stopped by the hard limit on x2 upper" in shown
 
 
 def test_ask_tell_failures_and_data():
