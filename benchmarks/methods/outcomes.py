@@ -3,7 +3,8 @@
 - ``EI-Turns``, the default, ``EI-Roaming``, ``HuBO-EI``: methods of the package from the start box;
 - ``oracle``: the same model and acquisition function in the domain, which it is told;
 - ``oracle (BoTorch)``: BoTorch's default models, ``fit_gpytorch_mll``, the same acquisition
-  functions with BoTorch's temperatures, and ``optimize_acqf``, in the domain;
+  functions with BoTorch's temperatures, and ``optimize_acqf``, in the domain, with as many
+  samples and restarts as the package's;
 - ``first box``: the same as ``oracle`` in the start box.
 """
 
@@ -17,18 +18,21 @@ from botorch.acquisition.multi_objective.logei import qLogNoisyExpectedHypervolu
 from botorch.acquisition.multi_objective.objective import GenericMCMultiOutputObjective
 from botorch.acquisition.objective import GenericMCObjective
 from botorch.fit import fit_gpytorch_mll
-from botorch.models import ModelListGP, SingleTaskGP
+from botorch.models import SingleTaskGP
 from botorch.models.transforms import Normalize
 from botorch.optim import optimize_acqf
+from botorch.sampling import SobolQMCNormalSampler
 from botorch.utils.multi_objective import infer_reference_point, is_non_dominated
 from botorch.utils.sampling import manual_seed
-from gpytorch.mlls import SumMarginalLogLikelihood
+from gpytorch.mlls import ExactMarginalLogLikelihood
 from torch import Tensor
 
 from benchmarks.problems.outcomes import OutcomeProblem
 from benchmarks.problems.problem import Start
 from botorch_ubo import ExpandingBounds
 from botorch_ubo.models import fit_default_models
+
+_SAMPLES, _SAMPLES_OF_CELLS = 128, 32  # the latter for more than two objectives
 
 
 class OutcomeContender(Protocol):
@@ -92,20 +96,25 @@ class BoTorchContender:
     def suggest(self, X: Tensor, Y: Tensor) -> Tensor:
         with manual_seed(self.seed + len(X)):
             unit = Normalize(X.shape[-1], bounds=self.bounds)
-            model = ModelListGP(
-                *(SingleTaskGP(X, y, input_transform=unit) for y in Y.split(1, dim=-1))
-            )
-            fit_gpytorch_mll(SumMarginalLogLikelihood(model.likelihood, model))
+            model = SingleTaskGP(X, Y, input_transform=unit)  # outcomes are independent
+            fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
             acqf = self._acquisition(model, X, Y)
-            x, _ = optimize_acqf(acqf, self.bounds, q=1, num_restarts=10, raw_samples=512)
+            x, _ = optimize_acqf(acqf, self.bounds, q=1, num_restarts=4, raw_samples=512)
         return x
 
     def _acquisition(
-        self, model: ModelListGP, X: Tensor, Y: Tensor
+        self, model: SingleTaskGP, X: Tensor, Y: Tensor
     ) -> qLogNoisyExpectedImprovement | qLogNoisyExpectedHypervolumeImprovement:
+        samples = _SAMPLES if self.problem.num_objectives <= 2 else _SAMPLES_OF_CELLS
+        sampler = SobolQMCNormalSampler(torch.Size([samples]), seed=self.seed)
         if not self.problem.is_multi:
             return qLogNoisyExpectedImprovement(
-                model, X, objective=self.objective, constraints=self.constraints
+                model,
+                X,
+                sampler=sampler,
+                objective=self.objective,
+                constraints=self.constraints,
+                prune_baseline=True,
             )
         feasible = self.problem.feasible(Y)
         values = self.objective(Y[feasible] if feasible.any() else Y)
@@ -113,6 +122,7 @@ class BoTorchContender:
             model,
             infer_reference_point(values[is_non_dominated(values)]),
             X,
+            sampler=sampler,
             objective=self.objective,
             constraints=self.constraints,
             prune_baseline=True,

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 import torch
 from botorch.exceptions.errors import InputDataError, ModelFittingError
 from botorch.exceptions.warnings import BotorchWarning
-from botorch.models import ModelListGP
 from botorch.models.transforms import Normalize
 from gpytorch.constraints import GreaterThan
 from gpytorch.kernels import ScaleKernel
@@ -22,7 +21,13 @@ from botorch_ubo.models.compression import compress_bad_outcomes
 from botorch_ubo.models.mixed import mixed_kernel
 from botorch_ubo.models.mixed_fit import fit_mixed_gp
 from botorch_ubo.models.outcome_units import RobustStandardize
-from botorch_ubo.models.quick import EXACT_NOISE, QuickGP, SelectedGP, fit_quick_gp
+from botorch_ubo.models.quick import (
+    EXACT_NOISE,
+    QuickGP,
+    QuickModelList,
+    SelectedGP,
+    fit_quick_gp,
+)
 from botorch_ubo.models.selection import data_that_matter
 from botorch_ubo.models.sight import in_sight
 
@@ -159,7 +164,7 @@ def fit_default_models(
     Yvar: Tensor | None = None,
     maximize: Sequence[bool | None] = (),
     categorical: Sequence[int] = (),
-) -> ModelListGP:
+) -> QuickModelList:
     r"""Fit the default model to each of several outcomes.
 
     Args:
@@ -171,7 +176,7 @@ def fit_default_models(
         categorical: Columns that hold codes of categories.
 
     Returns:
-        The fitted models, as one.
+        The fitted models, as one ``ModelListGP``.
     """
     signs = tuple(maximize) or (None,) * Y.shape[-1]
     if Y.dim() != 2 or len(signs) != Y.shape[-1]:
@@ -185,7 +190,7 @@ def fit_default_models(
         )
         for i, sign in enumerate(signs)
     )
-    return ModelListGP(*models).eval()
+    return QuickModelList(*models).eval()
 
 
 def _check_data(X: Tensor, Y: Tensor, bounds: Tensor, Yvar: Tensor | None) -> None:

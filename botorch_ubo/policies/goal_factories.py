@@ -23,11 +23,14 @@ from botorch.sampling.get_sampler import get_sampler
 from botorch.utils.sampling import sample_simplex
 from torch import Tensor
 
+from botorch_ubo.models.quick import QuickModelList
 from botorch_ubo.policies.context import Context
 from botorch_ubo.policies.goal import Constraint
 from botorch_ubo.policies.goal_view import GoalView
 
 _NUM_SAMPLES = 128
+_NUM_SAMPLES_OF_CELLS = 32
+"""With three objectives or more, each sample's front costs a partition of space: milliseconds."""
 _ETA = 1e-3  # BoTorch's temperature of a constraint, in units of the constraint
 _MAX_HYPERVOLUME_OBJECTIVES = 4
 """Beyond so many objectives the boxes under a front are too many; weights are drawn instead."""
@@ -46,6 +49,7 @@ def constrained_q_log_nei(context: Context) -> qLogNoisyExpectedImprovement:
         tau_relu=TAU_RELU * view.spread,
         tau_max=TAU_MAX * view.spread,
         prune_baseline=False,
+        cache_root=_cache_root(view),
     )
 
 
@@ -78,15 +82,17 @@ def q_log_nehvi(context: Context) -> qLogNoisyExpectedHypervolumeImprovement:
     """
     view = goal_view(context)
     reference, units = view.reference_point.to(view.like), view.objective_units.to(view.like)
+    samples = _NUM_SAMPLES if len(units) == 2 else _NUM_SAMPLES_OF_CELLS
     return qLogNoisyExpectedHypervolumeImprovement(
         view.model,
         torch.zeros_like(reference),
         view.baseline,
-        sampler=_sampler(context),
+        sampler=_sampler(context, samples),
         objective=view.goal.as_objectives(reference, units),
         constraints=_constraints(view),
         eta=_eta(view),
         prune_baseline=False,
+        cache_root=_cache_root(view),
     )
 
 
@@ -103,6 +109,7 @@ def q_log_nparego(context: Context) -> qLogNParEGO:
         constraints=_constraints(view),
         eta=_eta(view),
         prune_baseline=False,
+        cache_root=_cache_root(view),
     )
 
 
@@ -128,11 +135,16 @@ def _constraints(view: GoalView) -> list[Constraint] | None:
     return list(view.goal.constraints) or None
 
 
-def _sampler(context: Context) -> MCSampler:
+def _cache_root(view: GoalView) -> bool | None:
+    """BoTorch's choice, but for the quick list, whose roots cost less than the look-up."""
+    return False if isinstance(view.model, QuickModelList) else None
+
+
+def _sampler(context: Context, num_samples: int = _NUM_SAMPLES) -> MCSampler:
     """BoTorch's own choice, which would take its seed from the process-wide generator."""
     with torch.no_grad():
         posterior: Any = context.model.posterior(context.view.X_raw[:1])
-    return get_sampler(posterior, torch.Size([_NUM_SAMPLES]), seed=context.seed)
+    return get_sampler(posterior, torch.Size([num_samples]), seed=context.seed)
 
 
 def _eta(view: GoalView) -> float | Tensor:

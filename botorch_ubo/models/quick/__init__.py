@@ -9,6 +9,7 @@ from botorch_ubo.models.quick.factored import Array, minus_half_squares
 from botorch_ubo.models.quick.fit import EXACT_NOISE, MIN_NOISE, START_SHARES, fit_quick_gp
 from botorch_ubo.models.quick.gp import PointPosterior, QuickGP
 from botorch_ubo.models.quick.log_ei import QuickLogExpectedImprovement
+from botorch_ubo.models.quick.outcomes import OutcomesPosterior, QuickModelList
 from botorch_ubo.models.quick.search import gen_candidates_quick, has_quick_search
 from botorch_ubo.models.quick.selected import SelectedGP, conditioned
 from botorch_ubo.models.quick.written_out import ClosedForm, ValuesAndGradients, closed_form
@@ -20,9 +21,11 @@ __all__ = [
     "Array",
     "ClosedForm",
     "LogDensity",
+    "OutcomesPosterior",
     "PointPosterior",
     "QuickGP",
     "QuickLogExpectedImprovement",
+    "QuickModelList",
     "SelectedGP",
     "ValuesAndGradients",
     "closed_form",
