@@ -62,7 +62,7 @@ def constrained_q_log_ei(context: Context) -> qLogExpectedImprovement:
     """
     view = goal_view(context)
     values = view.objectives[:, 0]
-    best = values[view.feasible].max() if view.feasible.any() else values.min() - view.spread
+    best = values[view.feasible].max() if view.any_feasible else values.min() - view.spread
     return qLogExpectedImprovement(
         view.model,
         best.to(view.like),

@@ -150,6 +150,18 @@ class GoalView(ModelView):
         """``n`` booleans: which points are probably feasible, all constraints taken together."""
         return self.in_sight & (self.log_feasibility.sum(dim=-1) >= _LOG_HALF)
 
+    @property
+    def any_feasible(self) -> bool:
+        """Whether there is a point that is probably feasible."""
+        return bool(self.feasible.any())
+
+    @cached_property
+    def excess(self) -> Tensor:
+        """``n`` sums of what the constraints' means are too large by, in units of each."""
+        if not self.goal.constraints:
+            return self.X.new_zeros(len(self.X))
+        return (self.violations.mean(dim=0).clamp_min(0) / self.constraint_units).sum(dim=-1)
+
     @cached_property
     def values(self) -> Tensor:
         """``n`` posterior means of the objective; below all others where probably infeasible."""
@@ -163,10 +175,11 @@ class GoalView(ModelView):
         return self._ranked(self.observed_objectives[:, 0])
 
     def _ranked(self, values: Tensor) -> Tensor:
-        log_probability = self.log_feasibility.sum(dim=-1)
+        # Not by the chance of being feasible: the surer the model, the smaller it is, and any step
+        # towards feasibility would count as a leap.
         unit = float(self.objective_units[0])
-        worst = values[self.feasible].min() if self.feasible.any() else values.new_zeros(())
-        return torch.where(self.feasible, values, worst + unit * log_probability)
+        worst = values[self.feasible].min() if self.any_feasible else values.new_zeros(())
+        return torch.where(self.feasible, values, worst - unit * self.excess)
 
     @cached_property
     def incumbents(self) -> Tensor:
@@ -174,7 +187,7 @@ class GoalView(ModelView):
 
         While none is probably feasible, the one that is most likely to be.
         """
-        if not self.feasible.any():
+        if not self.any_feasible:
             chance = self.log_feasibility.sum(dim=-1).where(self.in_sight, -torch.inf)
             return chance.argmax().reshape(1)
         if not self.is_multi:
@@ -199,7 +212,7 @@ class GoalView(ModelView):
         Those that are probably feasible, if any is; with several objectives those of them that
         were at the front when they came, since a dominated one is no sign of where to go.
         """
-        candidates = self.feasible if self.feasible.any() else torch.ones_like(self.feasible)
+        candidates = self.feasible if self.any_feasible else torch.ones_like(self.feasible)
         return candidates & self._arrived(0.0) if self.is_multi else candidates
 
     def last_improvement(self, notable: float) -> int:
@@ -307,7 +320,7 @@ class GoalView(ModelView):
             return told
         lead = self.incumbent
         told["feasibility"] = self.log_feasibility[lead].exp().tolist()
-        if not self.feasible.any():
+        if not self.any_feasible:
             told["constraint"] = int(self.log_feasibility[lead].argmin())
             told["constrained"] = (
                 f"no point is probably feasible; constraint {told['constraint']} is furthest from "

@@ -152,6 +152,11 @@ class ModelView:
         """``n`` booleans: which points the box may follow."""
         return torch.ones(len(self.X_raw), dtype=torch.bool, device=self.X_raw.device)
 
+    @property
+    def any_feasible(self) -> bool:
+        """Whether there is a point that is probably feasible; without constraints, any is."""
+        return True
+
     def last_improvement(self, notable: float) -> int:
         """Index of the point that first was about as good as the best, to a notable amount."""
         values = self.values

@@ -16,8 +16,9 @@ from it, where
   the optimum is further out, may go on as far again as it has come, so the data's extent doubles
   with every success and a distance ``D`` takes about ``log2 D`` of them. With an incumbent in the
   middle of the data it adds nothing, and exploration alone cannot make the box run away;
-* as long as no evaluation has brought anything notable over the initial ones, ``h_t`` doubles
-  with every ``d`` of them, up to 16 times: there is nothing to be careful about.
+* as long as no evaluation has brought anything notable over the initial ones, or anything that
+  is feasible, ``h_t`` doubles with every ``d`` that bring nothing, up to 16 times: there is nothing
+  to be careful about.
 
 A limit of the data's extent by the radius of Theorem 4.1 was measured to change nothing, near, far
 or under noise, and is left to :class:`~botorch_ubo.strategies.TheoremBox`.
@@ -54,7 +55,8 @@ class RoamingBox(Strategy):
         first = context.first_box
         least = hyperharmonic_factor(context.t, -1.0) / 2 * (first[1] - first[0])
         idle = evaluations_without_improvement(context)
-        searching = idle == context.t - 1  # nothing notable has been found at all
+        # Nothing notable has been found at all, or nothing that is feasible.
+        searching = idle == context.t - 1 or not context.view.any_feasible
         if searching:
             least = least * 2 ** min(idle / context.d, _MAX_DOUBLINGS)
         reach = torch.maximum(least, extent)

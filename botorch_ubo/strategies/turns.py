@@ -11,9 +11,9 @@ dimension it reaches ``max(h_t, extent)`` from it, where
   that the optimum is further out, may go on as far again as it has come, so the data's extent
   doubles with every success and a distance ``D`` takes about ``log2 D`` of them. With a centre in
   the middle of the data it adds nothing;
-* as long as no evaluation has brought anything notable over the initial ones, ``h_t`` doubles with
-  every ``d`` of them, up to a box of eight sides: on a plateau there is nothing to be careful
-  about, and further out there is too much room to look into.
+* as long as no evaluation has brought anything notable over the initial ones, or anything that is
+  feasible, ``h_t`` doubles with every ``d`` that bring nothing, up to a box of eight sides: on a
+  plateau there is nothing to be careful about, and further out there is too much room to look into.
 
 The centre is, of all evaluated points that are as good as the best (to what noise and epsilon can
 tell), the one nearest to the first box. On a plateau of equal values, or in a tail that saturates,
@@ -57,7 +57,8 @@ class TurnsBox(Strategy):
         extent = (context.X_leading - center).abs().amax(dim=0)
         least = hyperharmonic_factor(context.t, -1.0) / 2 * (first[1] - first[0])
         idle = evaluations_without_improvement(context)
-        searching = idle == context.t - 1  # nothing notable has been found at all
+        # Nothing notable has been found at all, or nothing that is feasible.
+        searching = idle == context.t - 1 or not context.view.any_feasible
         if searching:
             widest = WIDEST_SEARCH / 2 * (first[1] - first[0])
             least = torch.maximum(least, torch.minimum(least * 2 ** (idle / context.d), widest))
