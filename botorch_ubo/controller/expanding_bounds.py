@@ -20,7 +20,6 @@ from botorch.models import ModelListGP, SingleTaskGP
 from botorch.models.model import Model
 from torch import Tensor
 
-from botorch_ubo.acquisition.feasibility import LogFeasibilityWeighted
 from botorch_ubo.acquisition.search import (
     InputArguments,
     InputSpace,
@@ -45,14 +44,7 @@ from botorch_ubo.controller.memory import BoxWithMemory
 from botorch_ubo.controller.method import DEFAULT_METHOD, Method, get_method
 from botorch_ubo.controller.rebuilding import rebuilt_state
 from botorch_ubo.controller.review import OnExpand, check_on_expand
-from botorch_ubo.controller.suggestion import (
-    build_acquisition,
-    check_can_be_weighted,
-    choose_factory,
-    lattice_of,
-    maximize_among_pending,
-    repeatable,
-)
+from botorch_ubo.controller.suggestion import candidates, choose_factory, lattice_of
 from botorch_ubo.controller.viewing import view_of
 from botorch_ubo.models import fit_default_model, fit_default_models
 from botorch_ubo.models.training_data import training_targets
@@ -262,20 +254,18 @@ class ExpandingBounds(BoxWithMemory):
         factory = None
         if acq_function is None:
             factory = choose_factory(self.method, view, batch=q > 1 or X_pending is not None)
+        before = self._state
         _, context = self._step(view, X_failed)
-        with repeatable(acq_function, context.seed):
-            acqf = build_acquisition(acq_function, factory, context)
-            if X_failed is not None:
-                check_can_be_weighted(acqf)
-                acqf = LogFeasibilityWeighted(
-                    acqf, context.view.X_raw, X_failed, context.lengthscales
-                )
+        try:
+            acqf, X = candidates(context, acq_function, factory, q, X_pending, X_failed, space)
+            if space.is_free:
+                X = self.method.strategy.refine(context, X, acqf)
             lattice = lattice_of(context, X_pending, X_failed)
-            X = maximize_among_pending(acqf, context, q, X_pending, lattice, space)
-        if space.is_free:
-            X = self.method.strategy.refine(context, X, acqf)
-        if lattice is not None:
-            return lattice.settle_all(acqf, X)
+            if lattice is not None:
+                return lattice.settle_all(acqf, X)
+        except Exception:
+            self.restore(before)  # whoever gets no candidates has not taken a step
+            raise
         return clip(X, cast_inward(self.settings.hard_limits, X))
 
     def starts(self, model: Model, X_baseline: Tensor | None = None) -> StartsAroundData:

@@ -18,6 +18,7 @@ from botorch.models.model import Model
 from botorch.sampling import SobolQMCNormalSampler
 from torch import Tensor
 
+from botorch_ubo.acquisition.feasibility import LogFeasibilityWeighted
 from botorch_ubo.acquisition.search import (
     InputSpace,
     Lattice,
@@ -147,6 +148,38 @@ def check_can_be_weighted(acq_function: AcquisitionFunction) -> None:
             "maximised over fantasies too. Leave `X_failed` out of `suggest` and pass it to "
             "`update`, or use another acquisition function."
         )
+
+
+def candidates(
+    context: Context,
+    acq_function: AcquisitionFunction | Callable[[Model], AcquisitionFunction] | None,
+    factory: AcquisitionFactory | None,
+    q: int,
+    X_pending: Tensor | None,
+    X_failed: Tensor | None,
+    space: InputSpace,
+) -> tuple[AcquisitionFunction, Tensor]:
+    r"""Build the acquisition function of a step and maximise it.
+
+    Args:
+        context: The fitted model and the controller's state.
+        acq_function: See :func:`build_acquisition`.
+        factory: Likewise.
+        q: The number of candidates.
+        X_pending: ``m x d`` points that are being evaluated.
+        X_failed: ``m x d`` points whose evaluation failed, if there are any.
+        space: What candidates must satisfy beside the box.
+
+    Returns:
+        The acquisition function, and a ``q x d`` tensor of candidates.
+    """
+    with repeatable(acq_function, context.seed):
+        acqf = build_acquisition(acq_function, factory, context)
+        if X_failed is not None:
+            check_can_be_weighted(acqf)
+            acqf = LogFeasibilityWeighted(acqf, context.view.X_raw, X_failed, context.lengthscales)
+        lattice = lattice_of(context, X_pending, X_failed)
+        return acqf, maximize_among_pending(acqf, context, q, X_pending, lattice, space)
 
 
 def maximize_among_pending(

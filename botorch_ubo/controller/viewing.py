@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from botorch.acquisition.objective import IdentityMCObjective
 from botorch.exceptions.errors import InputDataError
 from botorch.models.model import Model
 from torch import Tensor
@@ -38,9 +41,12 @@ def view_of(
     if goal.is_plain:
         transform = goal.posterior_transform
         view = ModelView(model, initial_bounds, goal.maximize, transform, categories, X_baseline)
-    else:
+        view.check()
+        if not view.has_mean:  # then by samples
+            goal = replace(goal, objective=IdentityMCObjective())
+    if not goal.is_plain:
         view = GoalView(model, initial_bounds, goal, categories, X_baseline)
-    view.check()
+        view.check()
     d = initial_bounds.shape[-1]
     if view.X_raw.shape[-1] != d:
         raise InputDataError(

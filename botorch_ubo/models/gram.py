@@ -64,8 +64,9 @@ def training_gram(model: ExactGP) -> Gram:
 def in_double(model: ExactGP) -> ExactGP:
     """The model, or a copy of it in double precision."""
     targets = getattr(model, "train_targets", None)
-    like = next(model.parameters()) if targets is None else targets
-    return model if like.dtype == torch.double else copy.deepcopy(model).double()
+    known = targets is not None and targets.is_floating_point()
+    like = targets if known else next(model.parameters(), None)
+    return model if like is None or like.dtype == torch.double else copy.deepcopy(model).double()
 
 
 def conditional_variance(covariance: Tensor, prior_variance: Tensor, known: int) -> Tensor:

@@ -6,12 +6,15 @@ predicts. Models that keep no training data (``SingleTaskVariationalGP``) are to
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from botorch.acquisition.objective import PosteriorTransform
-from botorch.exceptions.errors import UnsupportedError
-from botorch.models import MultiTaskGP
-from botorch.models.gpytorch import GPyTorchModel
+from botorch.exceptions.errors import InputDataError, UnsupportedError
+from botorch.models import HigherOrderGP, MultiTaskGP
+from botorch.models.deterministic import DeterministicModel
 from botorch.models.model import Model
+from botorch.models.transforms.input import ChainedInputTransform
 from botorch.models.transforms.outcome import Standardize
 from gpytorch.models import ExactGP
 from torch import Tensor
@@ -33,13 +36,31 @@ def check_fitted(model: Model, X_baseline: Tensor | None = None) -> Model:
     Raises:
         UnsupportedError: With what was expected, what came and what to do.
     """
-    for part in sub_models(model):
+    if not isinstance(model, Model):
+        raise InputDataError(
+            "Expected a fitted model of BoTorch, such as an exact GP; got "
+            f"{type(model).__name__}. See botorch.models."
+        )
+    parts = [part for part in sub_models(model) if not isinstance(part, DeterministicModel)]
+    if not parts:
+        raise UnsupportedError(
+            f"Expected a model that knows how uncertain it is, such as SingleTaskGP; got "
+            f"{type(model).__name__}, which is deterministic: there is nothing to explore. Put it "
+            "into a ModelList beside a GP, or use a GP alone."
+        )
+    for part in parts:
         _check_one(part, X_baseline is not None)
     return model
 
 
 def check_one_objective(model: Model, posterior_transform: PosteriorTransform | None) -> None:
     """Refuse several outputs that nothing makes one objective of."""
+    if posterior_transform is None and is_one_to_many(model):
+        raise UnsupportedError(
+            "Expected a `posterior_transform` with an input transform that makes several points of "
+            "one; got none. Pass `posterior_transform=ExpectationPosteriorTransform(n_w)` for "
+            "their mean."
+        )
     if posterior_transform is None and model.num_outputs != 1:
         raise UnsupportedError(
             f"Expected a single-output model or a posterior transform; got {model.num_outputs} "
@@ -51,13 +72,12 @@ def check_one_objective(model: Model, posterior_transform: PosteriorTransform | 
 
 def _check_one(model: Model, has_baseline: bool) -> None:
     name = type(model).__name__
-    if not isinstance(model, GPyTorchModel):
+    if isinstance(model, HigherOrderGP):
         raise UnsupportedError(
-            f"Expected a GP of BoTorch: an exact GP such as SingleTaskGP, a ModelListGP of them, "
-            f"or another GPyTorchModel; got {name}. Derive the model from "
-            "botorch.models.gpytorch.GPyTorchModel."
+            f"Expected outcomes that are numbers; got {name}, whose outcomes are tensors. Use a "
+            "SingleTaskGP or KroneckerMultiTaskGP of their entries, or of what is made of them."
         )
-    inputs = getattr(model, "train_inputs", None)
+    inputs = getattr(model, "train_inputs", None) or None
     if inputs is None and not has_baseline:
         raise UnsupportedError(
             f"Expected a model with its training data; {name} does not keep them. Pass the "
@@ -84,10 +104,16 @@ _UNKNOWN = object()  # a model without a `covar_module` has its covariance from 
 
 def tensor_like(model: Model) -> Tensor:
     """An empty tensor of a model's dtype and device."""
-    part = sub_models(model)[0]
-    targets = getattr(part, "train_targets", None)
-    like = next(part.parameters()) if targets is None else targets
-    return like.new_empty(0)
+    for part in sub_models(model):
+        targets = getattr(part, "train_targets", None)
+        # Those of a PairwiseGP are comparisons: indices.
+        known = targets is not None and targets.is_floating_point()
+        like = targets if known else next(part.parameters(), None)
+        if like is not None:
+            return like.new_empty(0)
+    raise UnsupportedError(
+        f"Expected a model with training data or parameters; got {type(model).__name__} with none."
+    )
 
 
 def training_inputs(model: Model, X_baseline: Tensor | None = None) -> Tensor:
@@ -99,7 +125,8 @@ def training_inputs(model: Model, X_baseline: Tensor | None = None) -> Tensor:
     if X_baseline is not None:
         return X_baseline.detach().to(like)
     # BoTorch leaves the original inputs behind when a model is moved.
-    first, *others = (_inputs(part).detach().to(like) for part in sub_models(model))
+    known = [part for part in sub_models(model) if not isinstance(part, DeterministicModel)]
+    first, *others = (_inputs(part).detach().to(like) for part in known)
     for X in others:
         if not torch.equal(first, X):
             first = _merged(first, X)
@@ -126,7 +153,10 @@ def observed_outcomes(model: Model, X: Tensor | None = None) -> Tensor | None:
     X = training_inputs(model) if X is None else X
     columns: list[Tensor] = []
     for part in sub_models(model):
-        if isinstance(part, MultiTaskGP) or not isinstance(part, ExactGP):
+        if isinstance(part, DeterministicModel):  # it knows its outcomes everywhere
+            columns.append(part.posterior(X).mean.detach().double())
+            continue
+        if isinstance(part, MultiTaskGP) or not isinstance(part, ExactGP) or is_one_to_many(part):
             return None
         if not torch.equal(_inputs(part).to(X), X):
             return None
@@ -154,6 +184,19 @@ def observed_objective(
         return Y[:, 0]
     own = Y.to(tensor_like(model))
     return posterior_transform.evaluate(own).double().reshape(-1).detach()
+
+
+def is_one_to_many(model: Model) -> bool:
+    """Whether an input transform makes several points of one, as for robust optimisation."""
+    parts = sub_models(model)
+    return any(_makes_several(getattr(part, "input_transform", None)) for part in parts)
+
+
+def _makes_several(transform: Any) -> bool:
+    if isinstance(transform, ChainedInputTransform):
+        return any(map(_makes_several, transform.values()))
+    rows = getattr(transform, "feature_set", None)  # AppendFeatures may append the same to all
+    return getattr(transform, "is_one_to_many", False) and (rows is None or len(rows) > 1)
 
 
 def _inputs(model: Model) -> Tensor:

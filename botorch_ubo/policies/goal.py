@@ -26,6 +26,8 @@ from botorch.exceptions.errors import InputDataError, UnsupportedError
 from botorch.models.model import Model
 from torch import Tensor
 
+from botorch_ubo.models.training_data import is_one_to_many
+
 Constraint = Callable[[Tensor], Tensor]
 """From ``... x m`` outcomes to ``...`` numbers, feasible where they are not positive."""
 
@@ -56,6 +58,12 @@ class Goal:
                 f"Expected an `objective` with `constraints` on a model of {model.num_outputs} "
                 "outputs; got none. Pass, for its first output, "
                 "`objective=GenericMCObjective(lambda Y, X=None: Y[..., 0])`."
+            )
+        if is_one_to_many(model):
+            raise UnsupportedError(
+                "Expected an input transform that makes one point of one with `objective` or "
+                "`constraints`; got one that makes several. Use `posterior_transform="
+                "ExpectationPosteriorTransform(n_w)` alone, for their mean."
             )
 
     def evaluate(self, outcomes: Tensor, X: Tensor | None = None) -> Tensor:

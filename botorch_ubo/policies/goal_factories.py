@@ -18,12 +18,15 @@ from botorch.acquisition.logei import (
 from botorch.acquisition.multi_objective.logei import qLogNoisyExpectedHypervolumeImprovement
 from botorch.acquisition.multi_objective.parego import qLogNParEGO
 from botorch.exceptions.errors import UnsupportedError
+from botorch.models.gpytorch import GPyTorchModel
 from botorch.sampling.base import MCSampler
 from botorch.sampling.get_sampler import get_sampler
 from botorch.utils.sampling import sample_simplex
+from gpytorch.models import ExactGP
 from torch import Tensor
 
 from botorch_ubo.models.quick import QuickModelList
+from botorch_ubo.models.structure import sub_models
 from botorch_ubo.policies.context import Context
 from botorch_ubo.policies.goal import Constraint
 from botorch_ubo.policies.goal_view import GoalView
@@ -136,8 +139,12 @@ def _constraints(view: GoalView) -> list[Constraint] | None:
 
 
 def _cache_root(view: GoalView) -> bool | None:
-    """BoTorch's choice, but for the quick list, whose roots cost less than the look-up."""
-    return False if isinstance(view.model, QuickModelList) else None
+    """BoTorch's choice, but where it fails or costs more than it saves: the quick list."""
+    parts = sub_models(view.model)
+    without = isinstance(view.model, QuickModelList) or not all(
+        isinstance(part, ExactGP) and isinstance(part, GPyTorchModel) for part in parts
+    )
+    return False if without else None
 
 
 def _sampler(context: Context, num_samples: int = _NUM_SAMPLES) -> MCSampler:

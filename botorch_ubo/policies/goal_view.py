@@ -109,7 +109,16 @@ class GoalView(ModelView):
     @cached_property
     def objectives(self) -> Tensor:
         """``n x k`` posterior means of the objectives, in double; large is good."""
-        return self.goal.evaluate(self.samples, self.X_raw).mean(dim=0).double()
+        values = self.goal.evaluate(self.samples, self.X_raw)
+        s, n = self.samples.shape[:2]
+        if values.shape[:2] != (s, n) or values.dim() != 3:
+            raise InputDataError(
+                f"Expected one number of every point from `objective`, {s} x {n} for "
+                f"{tuple(self.samples.shape)} outcomes; got {tuple(values.shape[:-1])}. Index the "
+                "last dimension away, as in `lambda Y, X=None: Y[..., 0]`."
+            )
+        _check_numbers(values, "objective")
+        return values.mean(dim=0).double()
 
     @cached_property
     def observed_objectives(self) -> Tensor:
@@ -127,7 +136,17 @@ class GoalView(ModelView):
     @cached_property
     def violations(self) -> Tensor:
         """``s x n x c`` samples of the constraints, in double."""
-        return self.goal.violations(self.samples).double()
+        found = [constraint(self.samples) for constraint in self.goal.constraints]
+        expected = self.samples.shape[:-1]
+        for i, values in enumerate(found):
+            if values.shape != expected:
+                raise InputDataError(
+                    f"Expected one number of every point from constraint {i}, {tuple(expected)} "
+                    f"for {tuple(self.samples.shape)} outcomes; got {tuple(values.shape)}. Index "
+                    "the last dimension away, as in `lambda Y: Y[..., 1]`."
+                )
+            _check_numbers(values, f"constraint {i}")
+        return torch.stack(found, dim=-1).double()
 
     @cached_property
     def constraint_units(self) -> Tensor:
@@ -363,6 +382,17 @@ class GoalView(ModelView):
         if self.goal.constraints:
             parts.append(f"{len(self.goal.constraints)} constraint(s)")
         return " and ".join(parts)
+
+
+def _check_numbers(values: Tensor, what: str) -> None:
+    """Refuse a function of outcomes that is not defined where the model expects them."""
+    bad = values.isnan()
+    if bad.any():
+        raise InputDataError(
+            f"Expected numbers from {what}; got NaN for {int(bad.sum())} of {bad.numel()} samples "
+            "of the outcomes at evaluated points. It is asked for outcomes near the observed ones "
+            "too: define it there, with `clamp_min` before a logarithm or a root, say."
+        )
 
 
 def check_epsilon_unit(goal: Goal, unit: str) -> None:

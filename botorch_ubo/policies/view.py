@@ -20,6 +20,7 @@ import torch
 from botorch.acquisition.objective import PosteriorTransform
 from botorch.exceptions.errors import UnsupportedError
 from botorch.models.model import Model
+from botorch.models.transforms.outcome import Standardize
 from gpytorch.kernels import Kernel
 from torch import Tensor
 
@@ -125,6 +126,21 @@ class ModelView:
         if Y is None:
             return self.values.double()
         return Y if self.maximize else -Y
+
+    @property
+    def has_mean(self) -> bool:
+        """Whether the posterior has a mean in closed form; after some outcome transforms, not.
+
+        That is so of all models but those with a transform of outcomes that is not linear.
+        """
+        if isinstance(getattr(self.model, "outcome_transform", None), Standardize | None):
+            return True
+        try:
+            with torch.no_grad():
+                _ = self.model.posterior(self.X_raw[:1]).mean
+        except NotImplementedError:
+            return False
+        return True
 
     @cached_property
     def values(self) -> Tensor:

@@ -10,21 +10,35 @@ from typing import Any
 
 import pytest
 import torch
-from botorch.acquisition.objective import GenericMCObjective, ScalarizedPosteriorTransform
+from botorch.acquisition.objective import (
+    ExpectationPosteriorTransform,
+    GenericMCObjective,
+    ScalarizedPosteriorTransform,
+)
 from botorch.models import (
     KroneckerMultiTaskGP,
     MixedSingleTaskGP,
     ModelListGP,
     MultiTaskGP,
+    PairwiseGP,
     SingleTaskGP,
     SingleTaskMultiFidelityGP,
     SingleTaskVariationalGP,
 )
+from botorch.models.deterministic import GenericDeterministicModel
 from botorch.models.gpytorch import GPyTorchModel
 from botorch.models.map_saas import EnsembleMapSaasSingleTaskGP
+from botorch.models.model import Model, ModelList
 from botorch.models.transforms import Normalize
-from botorch.models.transforms.input import ChainedInputTransform, Log10, Round, Warp
-from botorch.models.transforms.outcome import Log
+from botorch.models.transforms.input import (
+    AppendFeatures,
+    ChainedInputTransform,
+    InputPerturbation,
+    Log10,
+    Round,
+    Warp,
+)
+from botorch.models.transforms.outcome import Bilog, ChainedOutcomeTransform, Log, Standardize
 from gpytorch.distributions import MultivariateNormal
 from gpytorch.kernels import (
     LinearKernel,
@@ -59,6 +73,20 @@ class UserDefined(ExactGP, GPyTorchModel):
 
     def forward(self, X: Tensor) -> MultivariateNormal:
         return MultivariateNormal(self.trend(X), self.kernel(X))
+
+
+class WithoutData(Model):
+    """A model of one's own that is no GP of GPyTorch's and keeps no data, but has a posterior."""
+
+    num_outputs = 1
+    batch_shape = torch.Size()
+
+    def __init__(self, X: Tensor, Y: Tensor) -> None:
+        super().__init__()
+        self.inner = SingleTaskGP(X, Y)
+
+    def posterior(self, X: Tensor, *args: Any, **kwargs: Any) -> Any:
+        return self.inner.posterior(X, *args, **kwargs)
 
 
 @dataclass(frozen=True)
@@ -122,6 +150,17 @@ def _tasks(X: Tensor, Y: Tensor) -> MultiTaskGP:
     )
 
 
+def _comparisons(X: Tensor, Y: Tensor) -> PairwiseGP:
+    order = Y.squeeze(-1).argsort(descending=True)
+    return PairwiseGP(X, torch.stack([order[:-1], order[1:]], dim=-1))
+
+
+def _with_known_cost(X: Tensor, Y: Tensor) -> ModelList:
+    cost = GenericDeterministicModel(lambda X: X.sum(dim=-1, keepdim=True))
+    return ModelList(SingleTaskGP(X, Y), cost)
+
+
+_SHIFTS = tensor([[-0.05, 0.0], [0.0, 0.0], [0.05, 0.05]])
 _fitted: dict[int, Any] = {}
 
 
@@ -214,4 +253,38 @@ CASES: dict[str, Case] = {
         asked=lambda X: {"X_baseline": X},
     ),
     "user-defined": Case(UserDefined),
+    "user-defined, no GP": Case(WithoutData, asked=lambda X: {"X_baseline": X}),
+    "outcomes without a mean": Case(
+        _plain(
+            outcome_transform=lambda: ChainedOutcomeTransform(bilog=Bilog(), unit=Standardize(1))
+        ),
+        by_samples=True,
+    ),
+    "perturbed inputs": Case(
+        _plain(input_transform=lambda: InputPerturbation(_SHIFTS)),
+        box={"posterior_transform": ExpectationPosteriorTransform(3)},
+    ),
+    "appended features": Case(
+        lambda X, Y: SingleTaskGP(
+            torch.cat([X, torch.zeros_like(Y)], dim=-1),
+            Y,
+            input_transform=AppendFeatures(tensor([[0.0]])),
+        ),
+        asked=lambda X: {"X_baseline": X},
+    ),
+    "PairwiseGP": Case(_comparisons),
+    "a GP and a known cost": Case(
+        _with_known_cost,
+        box={
+            "objective": GenericMCObjective(lambda Y, X=None: Y[..., 0]),
+            "constraints": [lambda Y: Y[..., 1] - 1.2],
+        },
+        by_samples=True,
+    ),
+    "variational, two outputs": Case(
+        lambda X, Y: SingleTaskVariationalGP(X, _both(X, Y), num_outputs=2, inducing_points=4),
+        box={"objective": GenericMCObjective(lambda Y, X=None: Y[..., 0])},
+        asked=lambda X: {"X_baseline": X},
+        by_samples=True,
+    ),
 }

@@ -186,7 +186,7 @@ class QuickModelList(ModelListGP):
 
     _stacked: _Stacked | None = None
 
-    def posterior(
+    def posterior(  # type: ignore[override]  # its parents disagree about the order of arguments
         self,
         X: Tensor,
         output_indices: list[int] | None = None,
@@ -207,11 +207,11 @@ class QuickModelList(ModelListGP):
 
     def _parts(self) -> tuple[FactoredPosterior, ...] | None:
         """What the posteriors of the outcomes are computed from, if all formulas hold."""
-        models = list(self.models)
-        if len(models) < 2:
+        models = [model for model in self.models if isinstance(model, QuickGP)]
+        if len(models) < max(2, len(self.models)):
             return None
-        if not all(isinstance(m, QuickGP) and not m.training and m.has_shortcut() for m in models):
+        if not all(model.has_shortcut() and not model.training for model in models):
             return None
-        parts = tuple(m.factored() for m in models)
+        parts = tuple(model.factored() for model in models)
         alike = all(p.affine and p.X.shape == parts[0].X.shape for p in parts)
         return parts if alike else None
