@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 from botorch.acquisition.objective import PosteriorTransform
-from botorch.exceptions.errors import InputDataError, UnsupportedError
+from botorch.exceptions.errors import UnsupportedError
 from botorch.models import HigherOrderGP, MultiTaskGP
 from botorch.models.deterministic import DeterministicModel
 from botorch.models.model import Model
@@ -37,7 +37,7 @@ def check_fitted(model: Model, X_baseline: Tensor | None = None) -> Model:
         UnsupportedError: With what was expected, what came and what to do.
     """
     if not isinstance(model, Model):
-        raise InputDataError(
+        raise UnsupportedError(
             "Expected a fitted model of BoTorch, such as an exact GP; got "
             f"{type(model).__name__}. See botorch.models."
         )

@@ -12,7 +12,9 @@ from botorch.acquisition.multi_objective.objective import (
 )
 from botorch.acquisition.multi_objective.parego import qLogNParEGO
 from botorch.acquisition.objective import GenericMCObjective
-from botorch.exceptions.errors import UnsupportedError
+from botorch.exceptions.errors import InputDataError, UnsupportedError
+from botorch.models import SingleTaskGP
+from botorch.models.transforms.input import InputPerturbation
 from torch import Tensor
 
 from botorch_ubo import ExpandingBounds, available_methods, get_method
@@ -149,3 +151,62 @@ def test_the_recommended_models_of_several_outcomes() -> None:
     assert model.num_outputs == 2 and len(model.models) == 2
     with torch.no_grad():
         torch.testing.assert_close(model.posterior(X).mean, climb(X), atol=0.02, rtol=0)
+
+
+@pytest.mark.parametrize(
+    ("objective", "constraints", "message"),
+    [
+        (FIRST, [lambda Y: Y[..., 1:]], "one number of every point from constraint 0"),
+        (FIRST, [lambda Y: Y[..., 1], lambda Y: Y[..., 1] * torch.nan], "constraint 1; got NaN"),
+        (GenericMCObjective(lambda Y, X=None: (Y[..., 0] - 99).log()), None, "objective; got NaN"),
+    ],
+)
+def test_functions_of_outcomes_that_are_none_are_refused(objective, constraints, message) -> None:
+    X, _ = data(8)
+    box = ExpandingBounds(UNIT, objective=objective, constraints=constraints, **FAST)
+    before = json.dumps(box.state_dict())
+    with pytest.raises(InputDataError, match=f"(?s)Expected.*{message}"):
+        box.suggest(models(climb(X), X))
+    assert json.dumps(box.state_dict()) == before
+
+
+def test_several_points_of_one_need_a_word_of_what_is_made_of_them() -> None:
+    X, Y = data(8)
+    model = SingleTaskGP(X, Y, input_transform=InputPerturbation(tensor([[0.0, 0.0], [0.1, 0.1]])))
+    for goal, message in (({}, "ExpectationPosteriorTransform"), ({"objective": FIRST}, "alone")):
+        with pytest.raises(UnsupportedError, match=f"(?s)Expected.*{message}"):
+            ExpandingBounds(UNIT, **goal, **FAST).suggest(model.eval())
+
+
+def test_a_suggestion_that_fails_takes_no_step() -> None:
+    X, Y = data(8)
+
+    def broken(model: object) -> None:
+        raise RuntimeError("no acquisition function today")
+
+    box = ExpandingBounds(UNIT, **FAST)
+    before = json.dumps(box.state_dict())
+    with pytest.raises(RuntimeError, match="today"):
+        box.suggest(box.fit(X, Y), broken)
+    assert json.dumps(box.state_dict()) == before
+    other = ExpandingBounds(UNIT, **FAST)
+    assert torch.equal(box.suggest(box.fit(X, Y)), other.suggest(other.fit(X, Y)))
+
+
+@pytest.mark.parametrize("method", ["EI-Turns", "EI-Roaming"])
+def test_the_box_widens_while_nothing_is_feasible(method: str) -> None:
+    """The first step is one towards feasibility; those that follow bring nothing notable."""
+    X, _ = data(8)
+    box = ExpandingBounds(UNIT, method=method, objective=FIRST, constraints=BELOW, **FAST)
+    free = ExpandingBounds(UNIT, method=method, objective=FIRST, **FAST)
+    X = torch.cat([X, tensor([[1.2, 1.2]]) - torch.arange(6).reshape(-1, 1) * 1e-3])
+
+    def never(X: Tensor) -> Tensor:
+        return torch.stack([X.sum(dim=-1), 5 - X.sum(dim=-1)], dim=-1)
+
+    for n in range(8, 15):
+        box.update(models(never(X[:n]), X[:n]))
+        free.update(models(never(X[:n]), X[:n]))
+    sides = [(b.bounds[1] - b.bounds[0]).min() for b in (box, free)]
+    assert sides[0] > 1.5 * sides[1]
+    assert box.history[-1].details["why"] == "wider while nothing notable is found"

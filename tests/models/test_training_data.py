@@ -5,12 +5,14 @@ import torch
 from botorch.acquisition.objective import ScalarizedPosteriorTransform
 from botorch.exceptions.errors import UnsupportedError
 from botorch.models import (
+    HigherOrderGP,
     KroneckerMultiTaskGP,
     ModelListGP,
     MultiTaskGP,
     SingleTaskGP,
     SingleTaskVariationalGP,
 )
+from botorch.models.deterministic import GenericDeterministicModel
 from botorch.models.transforms import Log, Normalize, Standardize
 
 from botorch_ubo.models.training_data import (
@@ -124,6 +126,10 @@ class TestRefusals:
             "training mode.*fit_gpytorch_mll": ModelListGP(
                 SingleTaskGP(X, Y).eval(), SingleTaskGP(X, Y)
             ),
+            "deterministic.*ModelList": GenericDeterministicModel(lambda X: X[..., :1]),
+            "outcomes are tensors.*KroneckerMultiTaskGP": HigherOrderGP(
+                X, Y.unsqueeze(-1).expand(6, 2, 2)
+            ).eval(),
         }
         for message, model in refused.items():
             with pytest.raises(UnsupportedError, match=f"(?s)Expected.*{message}"):
