@@ -9,6 +9,7 @@ with --retry-failed only.
   python -m benchmarks run --suite paper5 highdim --seeds 0-9 --jobs 8 --output out
   python -m benchmarks run --problems beale far_smooth2_d30 --methods EI-UBO outside --output out
   python -m benchmarks run --suite reference --reference DIR --methods authors EI-UBO --output out
+  python -m benchmarks run --batched --suite paper5 --methods EI-Turns --seeds 0-29 --output out
   python -m benchmarks run --suite mnist --data-dir DIR --preset cpu --output out
 
 On several machines, start `dask scheduler` on one of them, and on each of them, in the project's
@@ -55,6 +56,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--plugin", type=Path, nargs="+", default=[], metavar="FILE.py", help=text)
     add("--pack", type=Path, metavar="FILE.json.xz", help="what reports need of all of --output")
     add("--retry-failed", action="store_true", help="run what failed again")
+    text = "all seeds of a problem at once, as tensors, for methods that can; seconds are shares"
+    add("--batched", action="store_true", help=text)
     add("--dry-run", action="store_true", help="only tell what is missing")
 
 
@@ -94,7 +97,9 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         workers = min(arguments.jobs, len(missing))
         with only_writer(arguments.output), open_executor(workers, arguments.scheduler) as executor:
-            status = execute(executor, missing, len(jobs), sources, arguments.output)
+            status = execute(
+                executor, missing, len(jobs), sources, arguments.output, arguments.batched
+            )
     if arguments.pack is not None and status == 0:
         count = write_packed(read_table([arguments.output]), arguments.pack)
         print(f"{count} records packed into {arguments.pack}")

@@ -9,13 +9,16 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from tqdm import tqdm
 
 from benchmarks.problems.problem import Sources
+from benchmarks.problems.registry import find_problem
+from benchmarks.runs.batched import is_batchable, run_batched
 from benchmarks.runs.loop import run_one
 from benchmarks.runs.plan import Job
-from benchmarks.runs.records import write_record
+from benchmarks.runs.records import Record, write_record
 
 _THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 _SECONDS_FOR_WORKERS = 30
@@ -69,31 +72,40 @@ def _exit_with_parent() -> None:
 
 
 def execute(
-    executor: Executor, missing: Sequence[Job], total: int, sources: Sources, output: Path
+    executor: Executor,
+    missing: Sequence[Job],
+    total: int,
+    sources: Sources,
+    output: Path,
+    batched: bool = False,
 ) -> int:
-    """Run the missing jobs of ``total``; returns the exit status."""
+    """Run the missing jobs of ``total``; returns the exit status.
+
+    With ``batched``, all seeds of a method on a problem at once, where that is possible.
+    """
     futures = {
-        executor.submit(run_one, job.problem, job.method, job.seed, sources, job.budget): job
-        for job in missing
+        executor.submit(run_together, group, sources): group
+        for group in (_together(missing, sources) if batched else [[job] for job in missing])
     }
     failed: list[str] = []
     try:
         with tqdm(total=total, initial=total - len(missing), unit="run", smoothing=0.05) as bar:
             for future in as_completed(futures):
-                job = futures[future]
+                job = futures[future][0]
                 try:
-                    record = future.result()
+                    records = future.result()
                 except Exception as error:
                     # Not the method's fault, which would be a record: others would follow. A
                     # worker that was killed, perhaps for want of memory, ends here too.
                     raise SystemExit(
                         f"{job.problem} cannot be run ({type(error).__name__}: {error})"
                     ) from error
-                write_record(output, record)
-                bar.update()
-                if record.status == "failed":
-                    reason = (record.error or "").strip().rpartition("\n")[2]
-                    failed.append(f"{job.problem}, {job.method}, seed {job.seed}: {reason}")
+                for record in records:
+                    write_record(output, record)
+                    bar.update()
+                    if record.status == "failed":
+                        reason = (record.error or "").strip().rpartition("\n")[2]
+                        failed.append(f"{job.problem}, {job.method}, seed {record.seed}: {reason}")
     except KeyboardInterrupt:
         print("interrupted; start again with the same arguments to go on", file=sys.stderr)
         return INTERRUPTED
@@ -104,6 +116,26 @@ def execute(
     for line in failed:
         print(f"failed: {line}", file=sys.stderr)
     return 0
+
+
+def run_together(jobs: Sequence[Job], sources: Sources) -> list[Record]:
+    """One job, or those of a method on a problem that differ in their seeds."""
+    first = jobs[0]
+    if len(jobs) == 1:
+        return [run_one(first.problem, first.method, first.seed, sources, first.budget)]
+    seeds = [job.seed for job in jobs]
+    return run_batched(first.problem, first.method, seeds, sources, first.budget)
+
+
+def _together(jobs: Sequence[Job], sources: Sources) -> list[list[Job]]:
+    """Jobs in groups of what can be run at once."""
+    groups: dict[Any, list[Job]] = {}
+    for job in jobs:
+        problem = find_problem(job.problem, job.seed, sources)
+        batchable = is_batchable(job.method, problem)
+        key = (job.problem, job.method, job.budget) if batchable else job.key
+        groups.setdefault(key, []).append(job)
+    return list(groups.values())
 
 
 @contextmanager

@@ -42,7 +42,7 @@ class BatchedLogChance:
         total, of_good = weights.logsumexp(-1), good.logsumexp(-1)
         values = of_good - total
         if not gradient:
-            return values, values.new_empty(0)
+            return values, values
         share = (good - of_good.unsqueeze(-1)).exp() - (weights - total.unsqueeze(-1)).exp()
         # dlog(w_i) / dx = -power (x - e_i) / |x - e_i|^2, and none where the distance is floored
         share = torch.where(near, 0.0, share * (-power / squared))

@@ -20,6 +20,7 @@ from botorch_ubo.models.quick import LogDensity
 
 NOT_POSITIVE_DEFINITE = 1e10
 """What the density answers for hyper-parameters without a Cholesky factor."""
+_FAR_AWAY = 1e6  # squared length-scales, at which a covariance is zero
 
 
 @dataclass(frozen=True)
@@ -66,8 +67,10 @@ class BatchedDensity:
     """``B x n x d`` inputs in the model's units, near zero."""
     rhs: Tensor
     """``B x n x 2``: standardised outcomes, and ones; both zero where there is no datum."""
-    infers: Tensor
-    """``B``: 1 where the noise is a parameter, 0 where observations are exact."""
+    absent: Tensor
+    """``B x n``: 1 where there is no datum, else 0."""
+    counts: Tensor
+    """``B x p``: 1 for a parameter, 0 for the noise of exact observations."""
     priors: Hyperpriors
 
     @classmethod
@@ -88,75 +91,88 @@ class BatchedDensity:
         center = torch.where(there, X, torch.nan).nanmedian(dim=-2, keepdim=True).values
         rhs = torch.stack([torch.where(present, y, 0.0), present.to(y)], dim=-1)
         X = torch.where(there, X - center, 0.0)
-        return cls(X, rhs, torch.ones_like(y[:, 0]), priors)
+        counts = torch.ones_like(priors.loc).repeat(len(X), 1)
+        return cls(X, rhs, (~present).to(y), counts, priors)
 
     def take(self, groups: Tensor) -> BatchedDensity:
         """Those of some GPs."""
-        return replace(self, X=self.X[groups], rhs=self.rhs[groups], infers=self.infers[groups])
+        names = ("X", "rhs", "absent", "counts")
+        return replace(self, **{name: getattr(self, name)[groups] for name in names})
 
     def repeat(self, times: int) -> BatchedDensity:
         """All of them several times, one round after the other."""
         return self.take(torch.arange(len(self.X), device=self.X.device).repeat(times))
 
+    def exact(self) -> BatchedDensity:
+        """The same with exact observations."""
+        counts = self.counts.clone()
+        counts[:, -1] = 0.0
+        return replace(self, counts=counts)
+
     def value(self, p: Tensor) -> Tensor:
         """``B`` values alone."""
-        K, _, _ = self._kernel(p)
-        cholesky, bad = self._factor(K, p)
+        C, _, _, _ = self._covariance(p)
+        cholesky, bad = _factor(C)
         half = torch.linalg.solve_triangular(cholesky, self.rhs, upper=False)
-        yy, yo, oo = (half[..., i].mul(half[..., j]).sum(dim=-1) for i, j in _PAIRS)
-        return self._value(cholesky, bad, yy - yo.square() / oo, p)
+        products = half.mT @ half  # of outcomes and ones, by C^{-1}
+        quadratic = products[:, 0, 0] - products[:, 0, 1].square() / products[:, 1, 1]
+        return self._value(cholesky, bad, quadratic, p)[0]
 
     def __call__(self, p: Tensor) -> tuple[Tensor, Tensor]:
         """``B`` values and ``B x p`` gradients at ``B x p`` logarithms."""
-        K, points, squares = self._kernel(p)
-        cholesky, bad = self._factor(K, p)
+        C, points, squares, sizes = self._covariance(p)
+        cholesky, bad = _factor(C)
         inverse = torch.cholesky_inverse(cholesky)
         solved = inverse @ self.rhs
         sums = solved.sum(dim=-2, keepdim=True)
         # a = C^{-1} (y - c), with the c that makes its sum zero, so that (y - c)' a = y' a
-        a = solved[..., :1] - sums[..., :1] / sums[..., 1:] * solved[..., 1:]
-        value = self._value(cholesky, bad, (self.rhs[..., 0] * a[..., 0]).sum(dim=-1), p)
-        # G = a a' - C^{-1}, and half its products with the derivatives of C
+        a = torch.addcmul(
+            solved[..., :1], sums[..., :1] / sums[..., 1:], solved[..., 1:], value=-1
+        )
+        quadratic = (self.rhs[..., :1].mT @ a).reshape(-1)
+        value, deviation = self._value(cholesky, bad, quadratic, p)
+        # G = a a' - C^{-1}, and its products with the derivatives of C
         G = torch.baddbmm(inverse, a, a.mT, beta=-1)
-        trace = (G.diagonal(dim1=-2, dim2=-1) * self.rhs[..., 1]).sum(dim=-1)
-        weighted = G.mul_(K)
-        total = weighted.sum(dim=(-2, -1))
+        trace = (G.diagonal(dim1=-2, dim2=-1) * self.rhs[..., 1]).sum(dim=-1, keepdim=True)
+        weighted = G.mul_(C)
         weighted.diagonal(dim1=-2, dim2=-1).zero_()  # no distance to itself, however far away
         rows = weighted.sum(dim=-1, keepdim=True)
-        slopes = (rows * squares - points * (weighted @ points)).sum(dim=-2)
-        noise = 0.5 * p[:, -1].exp() * trace
-        likelihood = torch.cat([slopes, torch.stack([0.5 * total, noise], dim=-1)], dim=-1)
-        gradient = 1 + (p - self.priors.loc) / self.priors.scale.square() - likelihood
-        gradient[:, -1] *= self.infers
-        return value, torch.where(bad.unsqueeze(-1), 0.0, gradient)
+        slopes = torch.addcmul(rows * squares, points, weighted @ points, value=-1).sum(dim=-2)
+        # by the logarithms of output scale and noise: what they add to C is on its diagonal
+        halves = torch.addcmul(
+            torch.nn.functional.pad(rows.sum(dim=-2), (0, 1)), sizes, trace
+        )
+        likelihood = torch.cat([slopes, 0.5 * halves], dim=-1)
+        gradient = torch.addcdiv(1 - likelihood, deviation, self.priors.scale)
+        return value, gradient * self.counts
 
-    def _kernel(self, p: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Prior covariances, points in length-scales and their squares."""
+    def _covariance(self, p: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """``C``, points in length-scales, their squares, and ``B x 2`` output scales and noise."""
         d = self.X.shape[-1]
-        points = self.X * torch.exp(-p[:, None, :d])
+        points = self.X / p[:, None, :d].exp()
         squares = points.square()
-        there = self.rhs[..., 1:]
-        # |a - b|^2 / 2 = |a|^2 / 2 + |b|^2 / 2 - a.b
-        half = 0.5 * squares.sum(dim=-1, keepdim=True)
-        exponent = torch.baddbmm(half + half.mT, points, points.mT, alpha=1, beta=-1)
-        exponent = exponent.clamp_max_(0.0).add_(p[:, d, None, None])
-        return exponent.exp_().mul_(there * there.mT), points, squares
+        sizes = p[:, d:].exp()
+        # |a - b|^2 = |a|^2 + |b|^2 - 2 a.b; what is absent is far from everything
+        norms = torch.add(squares.sum(dim=-1), self.absent, alpha=_FAR_AWAY).unsqueeze(-1)
+        exponent = torch.baddbmm(norms + norms.mT, points, points.mT, beta=-0.5)
+        C = exponent.clamp_max_(0.0).add_(p[:, d, None, None]).exp_()
+        C.diagonal(dim1=-2, dim2=-1).add_(torch.addcmul(self.absent, sizes[:, 1:], self.rhs[..., 1]))
+        return C, points, squares, sizes
 
-    def _factor(self, K: Tensor, p: Tensor) -> tuple[Tensor, Tensor]:
-        """Cholesky factors of ``C``, and which are none (theirs are units)."""
-        C = K.clone()
-        C.diagonal(dim1=-2, dim2=-1).add_(1 + (p[:, -1:].exp() - 1) * self.rhs[..., 1])
-        cholesky, info = torch.linalg.cholesky_ex(C)
-        bad = info > 0
-        eye = torch.eye(C.shape[-1], dtype=C.dtype, device=C.device)
-        return torch.where(bad[:, None, None], eye, cholesky), bad
-
-    def _value(self, cholesky: Tensor, bad: Tensor, quadratic: Tensor, p: Tensor) -> Tensor:
+    def _value(
+        self, cholesky: Tensor, bad: Tensor, quadratic: Tensor, p: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Values, and how far the parameters are from the priors' centres."""
         log_det = cholesky.diagonal(dim1=-2, dim2=-1).log().sum(dim=-1)
         deviation = (p - self.priors.loc) / self.priors.scale
-        prior = p + 0.5 * deviation.square()
-        prior = prior[:, :-1].sum(dim=-1) + self.infers * prior[:, -1]
-        return torch.where(bad, NOT_POSITIVE_DEFINITE, 0.5 * quadratic + log_det + prior)
+        prior = (torch.addcmul(p, deviation, deviation, value=0.5) * self.counts).sum(dim=-1)
+        total = torch.add(log_det + prior, quadratic, alpha=0.5)
+        return torch.where(bad, NOT_POSITIVE_DEFINITE, total), deviation
 
 
-_PAIRS = ((0, 0), (0, 1), (1, 1))
+def _factor(C: Tensor) -> tuple[Tensor, Tensor]:
+    """Cholesky factors, and which are none (theirs are units)."""
+    cholesky, info = torch.linalg.cholesky_ex(C)
+    bad = info > 0
+    eye = torch.eye(C.shape[-1], dtype=C.dtype, device=C.device)
+    return torch.where(bad[:, None, None], eye, cholesky), bad

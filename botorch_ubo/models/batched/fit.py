@@ -7,7 +7,7 @@ at once. A GP for which one of these is hopeless does not take part in it.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -24,7 +24,7 @@ _MUCH_NOISE = 0.3
 _HOPELESS = 30.0  # nats that a descent is not expected to make up for
 _MAX_ROUGHENING = 1.2
 # nats: far less than data can tell apart
-_STOPPING = Stopping(evaluations=60, ftol=1e-5, gtol=1e-2, longest=3.0)
+_STOPPING = Stopping(evaluations=30, ftol=3e-4, gtol=1e-2, longest=3.0)
 
 
 @dataclass(frozen=True)
@@ -101,11 +101,11 @@ def _others(
     known = torch.cat([starts.unsqueeze(1).expand(-1, B, -1), x.unsqueeze(0)])
     known = known.clamp(density.priors.lower, upper)
     known[..., -1] = math.log(EXACT_NOISE)
-    exactly = replace(density, infers=torch.zeros_like(density.infers))
-    exact, exact_f = _best_start(exactly, known)
+    exact, exact_f = _best_start(density.exact(), known)
     noisy_f = density.value(noisy)
     # Two rounds of all GPs, of which some take part.
-    both = replace(density.repeat(2), infers=torch.cat([density.infers, exactly.infers]))
+    both = density.repeat(2)
+    both.counts[B:, -1] = 0.0
     found_x, found_f = torch.cat([noisy, exact]), torch.cat([noisy_f, exact_f])
     rival = torch.cat([f, f + _handicap(density.priors, x)])
     (hopeful,) = (found_f <= rival + _HOPELESS).nonzero(as_tuple=True)

@@ -31,8 +31,10 @@ class BatchedGP:
     """``B x n``: which of the data are there."""
     X: Tensor
     """``B x n x d`` data; zero where there is none."""
-    half_norms: Tensor
-    """``B x 1 x n``: half the squared norms of ``X``."""
+    norms: Tensor
+    """``B x 1 x n``: the squared norms of ``X``."""
+    log_variances: Tensor
+    """``B x 1 x n``: of the prior; minus infinity where there is no datum."""
     covariance: Tensor
     """``B x n x n`` with the noise; a unit row where there is no datum."""
     cholesky: Tensor
@@ -63,8 +65,8 @@ class BatchedGP:
         origin = masked.sum(dim=-2, keepdim=True) / there.sum(dim=-1)[:, None, None]
         lengthscales = fit.p[:, None, :d].exp()
         points = torch.where(present.unsqueeze(-1), (X - origin) / lengthscales, 0.0)
-        half = 0.5 * points.square().sum(dim=-1).unsqueeze(-2)
-        exponent = torch.baddbmm(half + half.mT, points, points.mT, beta=-1)
+        norms = points.square().sum(dim=-1).unsqueeze(-2)
+        exponent = torch.baddbmm(norms + norms.mT, points, points.mT, beta=-0.5)
         prior = (exponent.clamp_max(0.0) + fit.p[:, d, None, None]).exp()
         covariance = prior * (there.unsqueeze(-1) * there.unsqueeze(-2))
         diagonal = 1 + (fit.noise.unsqueeze(-1) - 1) * there
@@ -84,7 +86,8 @@ class BatchedGP:
             prior_mean=c,
             present=present,
             X=points,
-            half_norms=half,
+            norms=norms,
+            log_variances=torch.where(present, fit.p[:, d:], -torch.inf).unsqueeze(-2),
             covariance=covariance,
             cholesky=cholesky,
             inverse=inverse,
@@ -108,10 +111,9 @@ class BatchedGP:
         """``B x m x n``: of ``B x m x d`` points with the data; zero where there is none."""
         far = _FAR.get(points.dtype, 1e15)
         points = points.clamp(-far, far)
-        half = 0.5 * points.square().sum(dim=-1, keepdim=True)
-        exponent = torch.baddbmm(half + self.half_norms, points, self.X.mT, beta=-1)
-        weight = self.variance.unsqueeze(-1) * self.present
-        return exponent.clamp_max_(0.0).exp_().mul_(weight.unsqueeze(-2))
+        norms = points.square().sum(dim=-1, keepdim=True)
+        exponent = torch.baddbmm(norms + self.norms, points, self.X.mT, beta=-0.5)
+        return exponent.clamp_max_(0.0).add_(self.log_variances).exp_()
 
     @property
     def mean_at_data(self) -> Tensor:

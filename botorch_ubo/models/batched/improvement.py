@@ -19,7 +19,8 @@ from botorch_ubo.models.batched.gp import BatchedGP
 
 _LOG_SQRT_2PI = 0.5 * math.log(2 * math.pi)
 # Where Mills' ratio has lost its digits to cancellation, and its asymptote has gained them.
-_FAR_TAIL = {torch.double: 1e3, torch.float: 30.0}
+_LOWER_TAIL = {torch.double: -1e3, torch.float: -30.0}
+_UPPER_TAIL = 9.0  # above which h(u) is u, to machine precision
 
 
 class BatchedFormula(Protocol):
@@ -47,13 +48,13 @@ class BatchedLogEI:
     def __call__(self, points: Tensor, gradient: bool = True) -> tuple[Tensor, Tensor]:
         """Values and gradients at ``B x m x d`` points."""
         k, half, mean, variance, sigma = _posterior(self.gp, points)
-        log_h, Phi_h, phi_h = improvement_terms((mean - self.best_f.unsqueeze(-1)) / sigma)
+        u = (mean - self.best_f.unsqueeze(-1)) / sigma
+        log_h, Phi_h = improvement_terms(u)
         values = log_h + sigma.log()
         if not gradient:
-            return values, values.new_empty(0)
-        return values, _chain(
-            self.gp, points, k, half, variance, sigma, Phi_h / sigma, phi_h / sigma
-        )
+            return values, values
+        phi_h = 1 - u * Phi_h  # since h = phi + u Phi
+        return values, _chain(self.gp, points, k, half, variance, Phi_h / sigma, phi_h / variance)
 
 
 @dataclass(frozen=True)
@@ -74,9 +75,9 @@ class BatchedConfidenceBound:
         root = self.root.unsqueeze(-1).expand_as(mean)
         values = mean + root * sigma
         if not gradient:
-            return values, values.new_empty(0)
-        ones = torch.ones_like(mean)
-        return values, _chain(self.gp, points, k, half, variance, sigma, ones, root)
+            return values, values
+        by_mean = torch.ones_like(mean)
+        return values, _chain(self.gp, points, k, half, variance, by_mean, root / sigma)
 
 
 def _posterior(gp: BatchedGP, points: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
@@ -94,34 +95,29 @@ def _chain(
     k: Tensor,
     half: Tensor,
     variance: Tensor,
-    sigma: Tensor,
     by_mean: Tensor,
-    by_sigma: Tensor,
+    by_variance: Tensor,
 ) -> Tensor:
-    """Gradients in the points from the derivatives by mean and standard deviation."""
-    # sigma is constant at the floor of the variance
-    by_sigma = torch.where(variance > min_variance.value(k.dtype), by_sigma / sigma, 0.0)
-    # dmu = z . dk and dsigma = -(C^{-1} k) . dk / sigma
+    """Gradients in the points, from derivatives by the mean and by half the variance."""
+    # the variance is constant at its floor
+    by_variance = torch.where(variance > min_variance.value(k.dtype), by_variance, 0.0)
+    # dmu = z . dk and dsigma^2 / 2 = -(C^{-1} k) . dk
     weights = by_mean.unsqueeze(-1) * gp.z.unsqueeze(-2)
-    weights = (weights - by_sigma.unsqueeze(-1) * (half @ gp.inverse)).mul_(k)
+    weights = torch.addcmul(weights, by_variance.unsqueeze(-1), half @ gp.inverse, value=-1)
+    weights = weights.mul_(k)
     # dk_j / dx = k_j (x_j - x)
-    return weights @ gp.X - weights.sum(dim=-1, keepdim=True) * points
+    return torch.addcmul(weights @ gp.X, weights.sum(dim=-1, keepdim=True), points, value=-1)
 
 
-def improvement_terms(u: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """``log h``, ``Phi / h`` and ``phi / h`` of ``h = phi(u) + u Phi(u)``, without cancellation."""
-    # h(-w) = phi(w) (1 - w m(w)) with Mills' ratio m(w) = sqrt(pi / 2) erfcx(w / sqrt(2)); far out
-    # 1 - w m(w) ~ 1 / (w^2 + 3)
-    w = (-u).clamp_min(1.0)  # the lower tail, of which the upper one is not to make infinities
-    mills = math.sqrt(math.pi / 2) * torch.special.erfcx(w * math.sqrt(0.5))
-    near = w < _FAR_TAIL.get(u.dtype, 30.0)
-    rest = torch.where(near, 1 - w * mills, 1 / (w.square() + 3))
-    v = u.clamp_min(-1.0)
-    phi, Phi = torch.exp(-0.5 * v.square() - _LOG_SQRT_2PI), torch.special.ndtr(v)
-    h = phi + v * Phi
-    lower = u < -1.0
-    return (
-        torch.where(lower, -0.5 * u.square() - _LOG_SQRT_2PI + rest.log(), h.log()),
-        torch.where(lower, mills / rest, Phi / h),
-        torch.where(lower, 1 / rest, phi / h),
-    )
+def improvement_terms(u: Tensor) -> tuple[Tensor, Tensor]:
+    """``log h`` and ``Phi / h`` of ``h = phi(u) + u Phi(u)``, without cancellation."""
+    # With Mills' ratio m(u) = Phi / phi = sqrt(pi / 2) erfcx(-u / sqrt(2)), h = phi (1 + u m); far
+    # below, 1 + u m is next to nothing beside u^2 / 2 and stays what it is at the end of the range,
+    # and far above, h is u.
+    capped = u.clamp_max(_UPPER_TAIL)
+    v = capped.clamp_min(_LOWER_TAIL.get(u.dtype, -30.0))
+    mills = torch.special.erfcx(v * -math.sqrt(0.5)) * math.sqrt(math.pi / 2)
+    rest = 1 + v * mills
+    above = 1 + (u - capped) / _UPPER_TAIL
+    log_h = torch.addcmul((rest * above).log() - _LOG_SQRT_2PI, capped, capped, value=-0.5)
+    return log_h, (mills / rest + (v - capped)) / above

@@ -19,8 +19,10 @@ import torch
 from torch import Tensor
 
 _SUFFICIENT = 1e-4  # of the predicted decrease, Armijo's
-_SHORTEST = 1e-10  # step, in units of the parameters, below which a row has come to rest
+_LEARNED = 1e-10  # curvature below which a step teaches nothing
+_SHORTER = 0.3  # of a step that was refused
 _WORTHWHILE = 0.75  # share of rows still active above which nothing is gained by a smaller batch
+_LOOK_EVERY = 2  # evaluations, since to look is to wait for the device
 
 
 class Rows(Protocol):
@@ -39,8 +41,8 @@ class Stopping:
 
     Args:
         evaluations: Most evaluations of a row.
-        ftol: Relative decrease of the value, as in SciPy's L-BFGS-B.
-        gtol: Largest entry of the projected gradient.
+        ftol: Change of the value that is none.
+        gtol: Largest entry of the projected gradient that is none.
         longest: Longest step in one parameter.
     """
 
@@ -54,16 +56,13 @@ class Stopping:
 class _State:
     """Where the rows are, and where each of them looks next."""
 
-    x: Tensor
-    f: Tensor
-    g: Tensor
+    packed: Tensor
+    """``B x (2 p + 1)``: point, gradient and value, in one so that one operation serves all."""
     inverse: Tensor
     """``B x p x p`` inverse Hessians."""
-    fresh: Tensor
-    """``B``: whether the inverse Hessian knows nothing yet."""
-    step: Tensor
-    """``B x p``: what is tried next, less what the bounds cut off."""
-    done: Tensor
+    trial: Tensor
+    """``B x p``: what is evaluated next."""
+    active: Tensor
     """``B``."""
     lower: Tensor
     upper: Tensor
@@ -88,24 +87,21 @@ def minimize_rows(
     Returns:
         ``B x p`` points and their ``B`` values, never worse than the starts.
     """
-    f, g = function(x)
-    lower, upper = lower.expand_as(x), upper.expand_as(x)
-    eye = torch.eye(x.shape[-1], dtype=x.dtype, device=x.device).expand(len(x), -1, -1)
-    fresh = torch.ones_like(f, dtype=torch.bool)
-    state = _State(x, f, g, eye, fresh, x, ~fresh, lower, upper)
-    state = replace(state, step=_direction(state, stopping))
-    found_x, found_f = x.clone(), f.clone()
+    p = x.shape[-1]
+    state = _begin(function, x, lower.expand_as(x), upper.expand_as(x), stopping)
+    found = state.packed
     rows: Tensor | None = None  # of the whole batch, that are still in it
     for count in range(2, stopping.evaluations + 1):
-        trial = torch.clamp(state.x + state.step, state.lower, state.upper)
-        state = _advance(state, trial, *function(trial), stopping)
-        active = ~state.done.reshape(-1, group).all(dim=-1)
-        left = int(active.sum())
+        packed = _pack(state.trial, *function(state.trial))
+        state = _advance(state, packed, stopping, scale=count <= 3)
         last = count == stopping.evaluations
+        if count % _LOOK_EVERY and not last:
+            continue
+        active = state.active.reshape(-1, group).any(dim=-1)
+        left = int(active.sum())
         if left > _WORTHWHILE * len(active) and not last:
             continue
-        index = slice(None) if rows is None else rows
-        found_x[index], found_f[index] = state.x, state.f
+        found = state.packed if rows is None else found.index_copy(0, rows, state.packed)
         if not left or last:
             break
         groups = active.nonzero().squeeze(-1)
@@ -113,67 +109,72 @@ def minimize_rows(
         keep = (groups.unsqueeze(-1) * group + inside).flatten()
         rows = keep if rows is None else rows[keep]
         function, state = function.take(groups), state.take(keep)
-    return found_x, found_f
+    return found[:, :p], found[:, -1]
 
 
-def _advance(state: _State, trial: Tensor, ft: Tensor, gt: Tensor, stopping: Stopping) -> _State:
-    """One evaluation later."""
-    x, f, g = state.x, state.f, state.g
-    s = trial - x
-    slope = (s * g).sum(dim=-1)
-    # A step that the bounds have bent may lead uphill: it must not be taken for a success.
-    better = ft <= f + _SUFFICIENT * slope.clamp_max(0.0)
-    accepted = better & ~state.done
-    y = gt - g
-    curvature = (s * y).sum(dim=-1)
-    learns = accepted & (curvature > 1e-10 * (y * y).sum(dim=-1))
-    inverse = _updated(state, s, y, curvature, learns)
-    here = accepted.unsqueeze(-1)
-    new = replace(
-        state,
-        x=torch.where(here, trial, x),
-        f=torch.where(accepted, ft, f),
-        g=torch.where(here, gt, g),
-        inverse=inverse,
-        fresh=state.fresh & ~learns,
-    )
-    # The minimum of the parabola through the value, the slope and the trial's value.
-    share = (-0.5 * slope / (ft - f - slope)).nan_to_num(nan=0.1).clamp(0.1, 0.5)
-    shorter = s * share.unsqueeze(-1)
-    step = torch.where(here, _direction(new, stopping), shorter)
-    little = f - ft <= stopping.ftol * torch.maximum(f.abs(), ft.abs()).clamp_min(1.0)
-    gradient = torch.clamp(new.x - new.g, new.lower, new.upper) - new.x
-    flat = gradient.abs().amax(dim=-1) <= stopping.gtol
-    still = step.abs().amax(dim=-1) <= _SHORTEST
-    return replace(new, step=step, done=state.done | (accepted & little) | flat | still)
+def _pack(x: Tensor, f: Tensor, g: Tensor) -> Tensor:
+    return torch.cat([x, g, f.unsqueeze(-1)], dim=-1)
 
 
-def _updated(state: _State, s: Tensor, y: Tensor, curvature: Tensor, learns: Tensor) -> Tensor:
-    """Inverse Hessians with what a step has taught (Broyden, Fletcher, Goldfarb and Shanno)."""
-    # The first lesson is the scale: Nocedal and Wright 2006, equation 6.20.
-    scale = torch.where(
-        state.fresh & learns, curvature / (y * y).sum(dim=-1).clamp_min(1e-300), 1.0
-    )
-    H = state.inverse * scale[:, None, None]
-    rho = torch.where(learns, 1 / curvature, 0.0)
-    Hy = (H @ y.unsqueeze(-1)).squeeze(-1) * rho.unsqueeze(-1)
-    weight = 0.5 * (1 + (y * Hy).sum(dim=-1)) * rho
-    half = weight.unsqueeze(-1) * s - Hy  # H + half s' + s half' is the formula's three terms
-    change = half.unsqueeze(-1) * s.unsqueeze(-2)
-    return H + (change + change.mT)
-
-
-def _direction(state: _State, stopping: Stopping) -> Tensor:
-    """``B x p`` steps along which the bounds let a row descend."""
-    x, g = state.x, state.g
-    blocked = ((x <= state.lower) & (g > 0)) | ((x >= state.upper) & (g < 0))
-    free = torch.where(blocked, 0.0, g)
-    step = -(state.inverse @ free.unsqueeze(-1)).squeeze(-1)
-    step = torch.where(blocked, 0.0, step)
-    uphill = (step * free).sum(dim=-1) >= 0
-    steepest = (uphill | state.fresh).unsqueeze(-1)
-    step = torch.where(uphill.unsqueeze(-1), -free, step)
-    size = step.abs().amax(dim=-1, keepdim=True)
+def _begin(
+    function: Rows, x: Tensor, lower: Tensor, upper: Tensor, stopping: Stopping
+) -> _State:
+    f, g = function(x)
     # Nothing is known of the scale of the first step: one unit at most.
-    longest = torch.where(steepest, 1.0, stopping.longest)
-    return step * (longest / size.clamp_min(1e-300)).clamp_max(1.0)
+    size = g.norm(dim=-1, keepdim=True).clamp_min(1.0)
+    inverse = torch.diag_embed((1 / size).expand_as(x))
+    active = torch.ones_like(f, dtype=torch.bool)
+    state = _State(_pack(x, f, g), inverse, x, active, lower, upper)
+    return replace(state, trial=_next(state, state.packed, inverse, stopping)[0])
+
+
+def _advance(state: _State, packed: Tensor, stopping: Stopping, scale: bool) -> _State:
+    """One evaluation later; with the scale of the first steps, if it is one of them."""
+    p = state.trial.shape[-1]
+    change = packed - state.packed
+    s, y, rise = change[:, :p], change[:, p:-1], change[:, -1]
+    vectors = torch.cat([change[:, :-1], state.packed[:, p:-1]], dim=-1).reshape(-1, 3, p)
+    products = vectors @ vectors.mT
+    slope, curvature = products[:, 0, 2], products[:, 0, 1]
+    # A step that the bounds have bent may lead uphill: it must not be taken for a success.
+    accepted = (rise <= _SUFFICIENT * slope.clamp_max(0.0)) & state.active
+    learns = accepted & (curvature > _LEARNED)
+    inverse = state.inverse
+    if scale:  # the first lesson: Nocedal and Wright 2006, equation 6.20
+        ratio = torch.where(learns, curvature / products[:, 1, 1], 1.0)
+        eye = torch.eye(p, dtype=s.dtype, device=s.device)
+        inverse = torch.where(learns[:, None, None], ratio[:, None, None] * eye, inverse)
+    inverse = _updated(inverse, s, y, torch.where(learns, 1 / curvature, 0.0).unsqueeze(-1))
+    now = torch.where(accepted.unsqueeze(-1), packed, state.packed)
+    trial, gradient = _next(state, now, inverse, stopping)
+    back = torch.add(state.packed[:, :p], s, alpha=_SHORTER)
+    trial = torch.where(accepted.unsqueeze(-1), trial, back)
+    moves = rise.abs() > stopping.ftol  # up or down: what changes nothing has come to rest
+    steep = torch.linalg.vector_norm(gradient, ord=torch.inf, dim=-1) > stopping.gtol
+    return replace(
+        state, packed=now, inverse=inverse, trial=trial, active=state.active & moves & steep
+    )
+
+
+def _updated(inverse: Tensor, s: Tensor, y: Tensor, rho: Tensor) -> Tensor:
+    """Inverse Hessians with what a step has taught (Broyden, Fletcher, Goldfarb and Shanno)."""
+    Hy = (inverse @ y.unsqueeze(-1)).squeeze(-1) * rho
+    weight = torch.addcmul(rho, rho, (y * Hy).sum(dim=-1, keepdim=True))
+    # H + (half s' + s half') / 2 is the formula's three terms
+    half = torch.sub(weight * s, Hy, alpha=2)
+    pair = torch.stack([half, s], dim=-1)
+    return torch.baddbmm(inverse, pair, pair.flip(-1).mT, alpha=0.5)
+
+
+def _next(
+    state: _State, packed: Tensor, inverse: Tensor, stopping: Stopping
+) -> tuple[Tensor, Tensor]:
+    """``B x p`` points to try next, and the projected gradients."""
+    p = state.lower.shape[-1]
+    x, g = packed[:, :p], packed[:, p:-1]
+    projected = torch.clamp(x - g, state.lower, state.upper) - x
+    free = projected != 0  # others are at a bound, and would leave
+    step = (inverse @ (g * free).unsqueeze(-1)).squeeze(-1) * free
+    size = torch.linalg.vector_norm(step, ord=torch.inf, dim=-1, keepdim=True)
+    step = step / (size / stopping.longest).clamp_min(1.0)
+    return torch.clamp(x - step, state.lower, state.upper), projected

@@ -23,7 +23,7 @@ def _both(d: int, exact: bool):
     p = priors.modes + torch.linspace(-0.5, 1.0, 3 * (d + 2), dtype=torch.double).reshape(3, -1)
     if exact:
         p[:, -1] = torch.tensor(EXACT_NOISE).double().log()
-        batched = BatchedDensity(batched.X, batched.rhs, 0 * batched.infers, priors)
+        batched = batched.exact()
     densities = [LogDensity(it.train(), EXACT_NOISE if exact else None) for it in models]
     return batched, densities, p
 
@@ -55,6 +55,6 @@ def test_a_matrix_without_a_factor_spoils_no_other_row():
     good = batched(p)
     p[1, :2], p[1, -1] = 40.0, -700.0  # all data in one place, without noise
     values, gradients = batched(p)
-    assert float(values[1]) == NOT_POSITIVE_DEFINITE and not gradients[1].any()
+    assert float(values[1]) == NOT_POSITIVE_DEFINITE and gradients.isfinite().all()
     torch.testing.assert_close(values[[0, 2]], good[0][[0, 2]])
     torch.testing.assert_close(gradients[[0, 2]], good[1][[0, 2]])

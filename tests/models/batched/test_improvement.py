@@ -16,6 +16,7 @@ from botorch_ubo.models.batched import (
 from botorch_ubo.models.batched.improvement import improvement_terms
 from botorch_ubo.models.own_units import in_own_units
 from botorch_ubo.models.quick import QuickLogExpectedImprovement
+from botorch_ubo.models.quick.improvement import improvement_terms as quick_terms
 from tests.support.batches import data, unit_box
 
 
@@ -94,6 +95,18 @@ def test_at_a_datum_without_noise_the_variance_has_its_floor(models):
 
 
 def test_single_precision_has_the_tail_too():
-    u = torch.tensor([-1e4, -100.0, -31.0, -29.0, -5.0, 0.0, 3.0], dtype=torch.double)
+    u = torch.tensor([-1e3, -100.0, -31.0, -29.0, -5.0, 0.0, 3.0, 8.9, 9.1, 50.0]).double()
     for single, double in zip(improvement_terms(u.float()), improvement_terms(u), strict=True):
         torch.testing.assert_close(single.double(), double, rtol=2e-3, atol=1e-5)
+
+
+def test_the_terms_are_those_of_the_fast_path():
+    u = torch.cat([torch.linspace(-40, 40, 801), torch.tensor([-999.0, 1e6])]).double()
+    log_h, Phi_h = improvement_terms(u)
+    expected_log, expected, _ = quick_terms(u.numpy())
+    torch.testing.assert_close(log_h, torch.from_numpy(expected_log), rtol=1e-10, atol=1e-12)
+    torch.testing.assert_close(Phi_h, torch.from_numpy(expected), rtol=1e-9, atol=1e-12)
+    far_log, far = improvement_terms(torch.tensor([-1e5], dtype=torch.double))
+    expected_log, expected, _ = quick_terms(torch.tensor([-1e5]).double().numpy())
+    assert float(far_log) == pytest.approx(expected_log.item(), rel=1e-8)
+    assert float(far) == pytest.approx(expected.item(), rel=1e-2)
