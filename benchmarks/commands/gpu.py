@@ -8,6 +8,10 @@ Two rounds of warm-up, then --repeats timed ones; clocks are read when the devic
 Memory: the peak of the device's tensors, or on the CPU the peak of the process so far.
 TF32 is off.
 
+With `--stages runs`, many runs at once (`BatchedRuns`, the default method): suggestions per second
+for --runs of them with 30 data, the kernel launches of a step, and on the CPU the ratio to the same
+runs one after the other.
+
 After that, values, gradients, boxes and suggestions of the GPU are compared with the CPU's.
 
 Have you got a GPU? Run `python -m benchmarks gpu --devices cpu cuda --output FILE.json` on an
@@ -24,8 +28,9 @@ from botorch.exceptions.warnings import BotorchWarning
 from linear_operator.utils.warnings import NumericalWarning
 
 from benchmarks.commands.options import json_file
-from benchmarks.report.measured import format_gpu
+from benchmarks.report.measured import format_gpu, format_many_runs
 from benchmarks.runs.gpu import DTYPES, Case, compare, measure
+from benchmarks.runs.many_runs import ManyRuns, measure_many
 from benchmarks.runs.metadata import save_json
 
 HELP = "time a step on the CPU and on a GPU, and compare their results"
@@ -33,6 +38,8 @@ HELP = "time a step on the CPU and on a GPU, and compare their results"
 DEVICES = ["cpu", "cuda"]
 SIZES = [32, 128, 512, 1024, 2048, 4096]
 SIZE_OF_COMPARISON = 128
+RUNS = [1, 4, 16, 64, 256, 1024]
+STAGES = ["step", "runs"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -44,6 +51,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--q", type=int, nargs="+", default=[1, 8], help="default: 1 8")
     add("--restarts", type=int, nargs="+", default=[10, 50], help="default: 10 50")
     add("--dtypes", nargs="+", choices=DTYPES, default=list(DTYPES), help="default: all")
+    add("--stages", nargs="+", choices=STAGES, default=["step"], help="default: step")
+    add("--runs", type=int, nargs="+", default=RUNS, metavar="R", help="of `--stages runs`")
+    add("--data", type=int, nargs="+", default=[30], metavar="N", help="of each of those runs")
     add("--repeats", type=int, default=20, help="default: %(default)s")
     add("--output", type=json_file, metavar="FILE.json", help="all times; tables go to FILE.md")
 
@@ -54,20 +64,28 @@ def run(arguments: argparse.Namespace) -> int:
         raise SystemExit("expected --sizes of 2 or more and --repeats of 1 or more")
     torch.backends.cuda.matmul.allow_tf32 = False
     devices = [d for d in arguments.devices if d != "cuda" or torch.cuda.is_available()]
-    timings = []
+    timings, equalities, many = [], [], []
     with warnings.catch_warnings():
         # Steps are few on purpose, and single precision is a question, not an oversight.
         warnings.simplefilter("ignore", BotorchWarning)
         warnings.simplefilter("ignore", NumericalWarning)
-        for timing in _measure_all(arguments, devices):
-            timings.append(timing)
-            print("measured", *timing.values(), flush=True)
-        compared = _cases(arguments, [min(SIZE_OF_COMPARISON, max(arguments.sizes))])
-        others = [device for device in devices if device != "cpu"]
-        equalities = [compare(case, device) for device in others for case in compared]
-    report = format_gpu(timings, equalities)
+        if "step" in arguments.stages:
+            for timing in _measure_all(arguments, devices):
+                timings.append(timing)
+                print("measured", *timing.values(), flush=True)
+            compared = _cases(arguments, [min(SIZE_OF_COMPARISON, max(arguments.sizes))])
+            others = [device for device in devices if device != "cpu"]
+            equalities = [compare(case, device) for device in others for case in compared]
+        if "runs" in arguments.stages:
+            for case in _many(arguments):
+                for device in devices:
+                    many.append(measure_many(case, device, arguments.repeats))
+                    print("measured", *many[-1].values(), flush=True)
+    parts = [format_gpu(timings, equalities)] if timings else []
+    parts += [format_many_runs(many)] if many else []
+    report = "\n\n".join(parts)
     print(report)
-    save_json(arguments.output, timings=timings, equalities=equalities)
+    save_json(arguments.output, timings=timings, equalities=equalities, runs=many)
     if arguments.output is not None:
         text = f"# One step on the CPU and on a GPU\n\n{__doc__.strip()}\n\n{report}\n"
         arguments.output.with_suffix(".md").write_text(text)
@@ -77,6 +95,12 @@ def run(arguments: argparse.Namespace) -> int:
 def _cases(arguments: argparse.Namespace, sizes: Sequence[int]) -> list[Case]:
     return [Case(n, dim, dtype)
             for n in sizes for dim in arguments.dims for dtype in arguments.dtypes]  # fmt: skip
+
+
+def _many(arguments: argparse.Namespace) -> list[ManyRuns]:
+    return [ManyRuns(runs, n, dim, dtype)
+            for n in arguments.data for dim in arguments.dims for dtype in arguments.dtypes
+            for runs in sorted(arguments.runs)]  # fmt: skip
 
 
 def _measure_all(arguments: argparse.Namespace, devices: Sequence[str]) -> Iterator[dict[str, Any]]:

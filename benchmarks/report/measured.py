@@ -124,6 +124,32 @@ def format_gpu(timings: Rows, equalities: Rows) -> str:
     return "\n\n".join([*parts, "## Equal to the CPU", _equality_table(equalities)])
 
 
+def format_many_runs(rows: Rows) -> str:
+    """A table of suggestions per second of many runs at once."""
+    frame = pd.DataFrame(rows)
+    frame["ms"] = 1e3 * frame["seconds"].map(_median)
+    keys = ["runs", "n", "dim", "dtype"]
+    parts = {}
+    for device in ("cpu", "cuda"):
+        part = frame[frame["device"] == device].set_index(keys)
+        parts[f"{device} ms per step"] = part["ms"].map("{:.0f}".format)
+        speed = 1e3 * part.index.get_level_values("runs").to_series(index=part.index) / part["ms"]
+        parts[f"{device} suggestions / s"] = speed.map("{:.0f}".format)
+        if device == "cpu" and len(part):
+            alone = part["seconds_one_by_one"].map(_median)
+            parts["times as fast as one by one"] = (alone * speed).map("{:.1f}".format)
+    launched = frame.drop_duplicates(keys).set_index(keys)["launched"].astype(str)
+    parts["launches"] = launched
+    text = ["## Many runs at once", write_table(pd.DataFrame(parts).reset_index(keys[1:]), "runs")]
+    text.append(
+        "Medians, on the CPU of the seconds of the process. Launches: operations of one step that "
+        "are no views, which is what a GPU pays for."
+    )
+    if "cuda" not in set(frame["device"]):
+        text.append(_NO_GPU)
+    return "\n\n".join(text)
+
+
 def _times(frame: pd.DataFrame) -> str:
     keys = [key for key in ("n", "dim", "dtype", "q", "restarts") if key in frame]
     devices = {

@@ -8,6 +8,12 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
+# Beside views: shapes, numbers of the host and memory that nothing is written to.
+_FREE = {
+    f"aten::{name}"
+    for name in ("_unsafe_view", "scalar_tensor", "lift_fresh", "detach", "empty", "empty_like")
+}
+
 
 class Operations(TorchDispatchMode):
     """Counts what passes the dispatcher while it is entered.
@@ -21,15 +27,12 @@ class Operations(TorchDispatchMode):
         super().__init__()
         self.launched = self.views = self.scalars = self.left = 0
 
-    def __torch_dispatch__(
-        self, func: Any, types: Any, args: Any = (), kwargs: Any = None
-    ) -> Any:
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         out = func(*args, **(kwargs or {}))
         name = func._schema.name
         if name.endswith("_local_scalar_dense"):
             self.scalars += 1
-        elif any(result.alias_info is not None and not result.alias_info.is_write
-                 for result in func._schema.returns):  # fmt: skip
+        elif name in _FREE or any(map(_is_view, func._schema.returns)):
             self.views += 1
         else:
             self.launched += 1
@@ -52,6 +55,10 @@ class Operations(TorchDispatchMode):
         trace: TracebackType | None,
     ) -> None:
         super().__exit__(kind, error, trace)
+
+
+def _is_view(result: Any) -> bool:
+    return result.alias_info is not None and not result.alias_info.is_write
 
 
 def synchronize(device: torch.device | str) -> None:

@@ -31,9 +31,7 @@ def data(d: int = 2, sizes: tuple[int, ...] = SIZES, seed: int = 0) -> tuple[Ten
     return torch.where(present.unsqueeze(-1), X, 0.0), Y, present
 
 
-def problem(
-    method: str, R: int, d: int, like: Tensor | None = None, seeds: int = 0
-) -> Problem:
+def problem(method: str, R: int, d: int, like: Tensor | None = None, seeds: int = 0) -> Problem:
     """Runs that maximise in the unit box, without limits."""
     like = unit_box(d) if like is None else like
     first = unit_box(d).to(like).repeat(R, 1, 1)

@@ -126,9 +126,7 @@ class BatchedDensity:
         solved = inverse @ self.rhs
         sums = solved.sum(dim=-2, keepdim=True)
         # a = C^{-1} (y - c), with the c that makes its sum zero, so that (y - c)' a = y' a
-        a = torch.addcmul(
-            solved[..., :1], sums[..., :1] / sums[..., 1:], solved[..., 1:], value=-1
-        )
+        a = torch.addcmul(solved[..., :1], sums[..., :1] / sums[..., 1:], solved[..., 1:], value=-1)
         quadratic = (self.rhs[..., :1].mT @ a).reshape(-1)
         value, deviation = self._value(cholesky, bad, quadratic, p)
         # G = a a' - C^{-1}, and its products with the derivatives of C
@@ -139,9 +137,7 @@ class BatchedDensity:
         rows = weighted.sum(dim=-1, keepdim=True)
         slopes = torch.addcmul(rows * squares, points, weighted @ points, value=-1).sum(dim=-2)
         # by the logarithms of output scale and noise: what they add to C is on its diagonal
-        halves = torch.addcmul(
-            torch.nn.functional.pad(rows.sum(dim=-2), (0, 1)), sizes, trace
-        )
+        halves = torch.addcmul(torch.nn.functional.pad(rows.sum(dim=-2), (0, 1)), sizes, trace)
         likelihood = torch.cat([slopes, 0.5 * halves], dim=-1)
         gradient = torch.addcdiv(1 - likelihood, deviation, self.priors.scale)
         return value, gradient * self.counts
@@ -156,7 +152,9 @@ class BatchedDensity:
         norms = torch.add(squares.sum(dim=-1), self.absent, alpha=_FAR_AWAY).unsqueeze(-1)
         exponent = torch.baddbmm(norms + norms.mT, points, points.mT, beta=-0.5)
         C = exponent.clamp_max_(0.0).add_(p[:, d, None, None]).exp_()
-        C.diagonal(dim1=-2, dim2=-1).add_(torch.addcmul(self.absent, sizes[:, 1:], self.rhs[..., 1]))
+        C.diagonal(dim1=-2, dim2=-1).add_(
+            torch.addcmul(self.absent, sizes[:, 1:], self.rhs[..., 1])
+        )
         return C, points, squares, sizes
 
     def _value(

@@ -116,9 +116,7 @@ def _pack(x: Tensor, f: Tensor, g: Tensor) -> Tensor:
     return torch.cat([x, g, f.unsqueeze(-1)], dim=-1)
 
 
-def _begin(
-    function: Rows, x: Tensor, lower: Tensor, upper: Tensor, stopping: Stopping
-) -> _State:
+def _begin(function: Rows, x: Tensor, lower: Tensor, upper: Tensor, stopping: Stopping) -> _State:
     f, g = function(x)
     # Nothing is known of the scale of the first step: one unit at most.
     size = g.norm(dim=-1, keepdim=True).clamp_min(1.0)

@@ -26,6 +26,19 @@ def test_cpu_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert "no GPU figure has been measured" in text
 
 
+@pytest.mark.slow
+def test_many_runs_at_once(tmp_path: Path) -> None:
+    output = tmp_path / "runs.json"
+    words = ["--stages", "runs", "--devices", "cpu", "--dtypes", "double", "--dims", "2"]
+    words += ["--runs", "1", "3", "--data", "8", "--repeats", "1", "--output", str(output)]
+    assert main(["gpu", *words]) == 0
+    kept = json.loads(output.read_text())["runs"]
+    assert [row["runs"] for row in kept] == [1, 3]
+    assert all(row["launched"] > 100 and len(row["seconds_one_by_one"]) == 8 for row in kept)
+    text = output.with_suffix(".md").read_text()
+    assert "## Many runs at once" in text and "## Fit" not in text
+
+
 def test_bad_arguments(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="sizes"):
         main(["gpu", "--sizes", "1"])

@@ -1,0 +1,91 @@
+"""Suggestions per second of many runs at once, against one after the other on the CPU."""
+
+import time
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from benchmarks.runs.gpu import DTYPES
+from benchmarks.runs.metadata import peak_memory
+from benchmarks.runs.operations import Operations, synchronize
+from botorch_ubo import BatchedRuns, ExpandingBounds
+
+WARM_UP = 1
+ONE_BY_ONE = 8  # runs on which the time of one after the other is taken
+
+
+@dataclass(frozen=True)
+class ManyRuns:
+    """``runs`` runs with ``n`` data of Rosenbrock's function, half of them where it is small."""
+
+    runs: int
+    n: int
+    dim: int
+    dtype: str
+
+    def data(self, run: int) -> tuple[Tensor, Tensor]:
+        generator = torch.Generator().manual_seed(run)
+        X = 4 * torch.rand(self.n, self.dim, generator=generator, dtype=torch.double) - 2
+        half = self.n // 2
+        best = X[_rosenbrock(X).argmin()]
+        steps = torch.randn(half, self.dim, generator=generator, dtype=torch.double)
+        X[-half:] = best + 0.1 * steps
+        return X, _rosenbrock(X)
+
+    def box(self) -> list[tuple[float, float]]:
+        return [(-1.0, 1.0)] * self.dim
+
+
+def measure_many(case: ManyRuns, device: str, repeats: int) -> dict[str, Any]:
+    """Seconds per step of all runs, the operations in it, and seconds per run one by one."""
+    data = [case.data(run) for run in range(case.runs)]
+    options: dict[str, Any] = {"dtype": DTYPES[case.dtype], "device": device}
+    # On a CPU that others use, too, the time of this process.
+    clock = time.process_time if device == "cpu" else time.perf_counter
+    seconds = []
+    operations = Operations()
+    for repeat in range(WARM_UP + repeats):
+        runs = BatchedRuns(case.box(), case.runs, data=data, num_initial=1, **options)
+        synchronize(device)
+        began = clock()
+        if repeat == 0:
+            with operations:
+                runs.ask()
+        else:
+            runs.ask()
+        synchronize(device)
+        seconds.append(clock() - began)
+    seconds = seconds[WARM_UP:]
+    found = {
+        **asdict(case),
+        "device": device,
+        "seconds": seconds,
+        "launched": operations.launched,
+        "scalars": operations.scalars,
+        "peak_memory": torch.cuda.max_memory_allocated() / 2**20
+        if device == "cuda"
+        else peak_memory(),
+    }
+    if device == "cpu":
+        found["seconds_one_by_one"] = _one_by_one(case)
+    return found
+
+
+def _one_by_one(case: ManyRuns) -> list[float]:
+    """Seconds per suggestion of the package's own path for one run, in double."""
+    seconds = []
+    for run in range(ONE_BY_ONE):
+        X, Y = case.data(run)
+        bounds = torch.tensor(case.box(), dtype=torch.double).T
+        box = ExpandingBounds(bounds, maximize=False, seed=run)
+        began = time.process_time()
+        box.suggest(box.fit(X, Y.unsqueeze(-1)))
+        seconds.append(time.process_time() - began)
+    return seconds
+
+
+def _rosenbrock(X: Tensor) -> Tensor:
+    along, next_one = X[:, :-1], X[:, 1:]
+    return (100 * (next_one - along.square()).square() + (1 - along).square()).sum(dim=-1)
