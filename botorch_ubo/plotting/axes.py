@@ -63,8 +63,17 @@ def draw_points(ax: Axes, x: Tensor, y: Tensor, num_initial: int, time: Any = No
         )  # fmt: skip
 
 
-def draw_limits(ax: Axes, limits: Tensor, vertical: bool) -> None:
+def is_listed(box: ExpandingBounds, dim: int) -> bool:
+    """Whether a dimension is a value of a list, which has no box that grows, and nothing beyond."""
+    space = box.settings.space
+    return space is not None and dim in space.listed
+
+
+def draw_limits(ax: Axes, box: ExpandingBounds, dim: int, vertical: bool) -> None:
     """Hatch what lies beyond hard limits that are in view."""
+    if is_listed(box, dim):
+        return
+    limits = box.hard_limits[:, dim].cpu().double()
     view = ax.get_ylim() if vertical else ax.get_xlim()
     span = ax.axhspan if vertical else ax.axvspan
     line = ax.axhline if vertical else ax.axvline
@@ -90,8 +99,9 @@ def name_axis(axis: Any, box: ExpandingBounds, dim: int) -> None:
     name = space.names[dim]
     parameter = space.parameters[name]
     axis.set_label_text(name)
-    _place_ticks(axis, parameter, listed=dim in space.listed)
-    axis.set_major_formatter(lambda u, _: _show(parameter, u, dim in space.listed))
+    listed = is_listed(box, dim)
+    _place_ticks(axis, parameter, listed)
+    axis.set_major_formatter(lambda u, _: _show(parameter, u, listed))
 
 
 def whole_numbers(axis: Any) -> None:

@@ -83,10 +83,9 @@ def plot_boxes(
     draw_points(ax, points[:, 0], points[:, 1], given.num_initial, time)
     if best is not None:
         ax.plot(*points[best].tolist(), "*", ms=15, mfc=BEST, mec="white", label="best", zorder=6)
-    limits = box.hard_limits.cpu().double()
     ax.set(xlim=view[:, 0].tolist(), ylim=view[:, 1].tolist())
-    draw_limits(ax, limits[:, second], vertical=True)
-    draw_limits(ax, limits[:, first], vertical=False)
+    draw_limits(ax, box, second, vertical=True)
+    draw_limits(ax, box, first, vertical=False)
     name_axis(ax.xaxis, box, first)
     name_axis(ax.yaxis, box, second)
     bar = ax.figure.colorbar(time, ax=ax, label="evaluations", pad=0.02, aspect=30)

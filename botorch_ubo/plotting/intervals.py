@@ -13,6 +13,7 @@ from botorch_ubo.plotting.axes import (
     draw_legend,
     draw_limits,
     draw_points,
+    is_listed,
     make_axes,
     name_axis,
     whole_numbers,
@@ -45,19 +46,19 @@ def plot_intervals(
     (column,) = given.columns((dim,))
     ax = make_axes(ax, (5.6, 3.2))
     boxes = boxes_of(box)
-    # The box of a record serves the evaluations after its `num_observations`.
-    edges = [0.5, *(n + 0.5 for n, _ in boxes[1:]), len(X) + 0.5]
     lower, upper = torch.stack([bounds[:, column] for _, bounds in boxes], dim=1).tolist()
-    ax.stairs(upper, edges, baseline=lower, fill=True, color=LINE, alpha=0.15, label="box")
-    for side in (lower, upper):
-        ax.stairs(side, edges, baseline=None, color=LINE, lw=1.5)
+    if not is_listed(box, column):
+        # The box of a record serves the evaluations after its `num_observations`.
+        edges = [0.5, *(n + 0.5 for n, _ in boxes[1:]), len(X) + 0.5]
+        ax.stairs(upper, edges, baseline=lower, fill=True, color=LINE, alpha=0.15, label="box")
+        for side in (lower, upper):
+            ax.stairs(side, edges, baseline=None, color=LINE, lw=1.5)
     count = torch.arange(1, len(X) + 1)
     draw_points(ax, count, X[:, column], given.num_initial)
-    limit = box.hard_limits[:, column].cpu().double()
     sides = torch.tensor([lower, upper]).double().T.reshape(-1, 1)
     view = window_on([sides], X[:, [column]])
     ax.set(xlim=(0.5, len(X) + 0.5), ylim=view[:, 0].tolist())
-    draw_limits(ax, limit, vertical=True)
+    draw_limits(ax, box, column, vertical=True)
     ax.set(xlabel="evaluations")
     name_axis(ax.yaxis, box, column)
     whole_numbers(ax.xaxis)

@@ -62,6 +62,7 @@ def test_ticks_are_in_the_users_units() -> None:
     assert {"0.0001", "0.001", "0.01"} <= {text.get_text() for text in ax.get_xticklabels()}
     shown = [text.get_text() for text in ax.get_yticklabels() if text.get_text()]
     assert shown == ["relu", "tanh", "<b>"]
+    assert labels(plot_intervals(optimizer, dim="act")) == ["initial points"]  # no box, no limits
     layers = plot_intervals(optimizer, dim="layers")
     layers.figure.canvas.draw()
     assert {"1", "2", "3"} <= {text.get_text() for text in layers.get_yticklabels()}
