@@ -7,6 +7,7 @@
 # make tutorials  execute every notebook with small budgets
 # make docs       the site in build/docs; open build/docs/index.html
 # make extras     build an environment for each extra alone, and import there what it is for
+# make dist       wheel and source archive in dist, checked
 # make clean      remove what the targets above wrote, except .venv
 # make distclean  remove .venv too
 
@@ -29,7 +30,7 @@ DEMO := $(VENV)/.installed-demo
 CHECK := $(VENV)/.installed-check
 ALL := $(VENV)/.installed-all
 
-.PHONY: demo quick test slow lint typecheck tutorials docs extras clean distclean
+.PHONY: demo quick test slow lint typecheck tutorials docs extras dist clean distclean
 .NOTPARALLEL:
 .DEFAULT_GOAL := demo
 
@@ -66,6 +67,11 @@ docs: $(ALL)
 
 extras: $(CHECK)
 	$(BIN)/python -m tests.support.extras $(ARGS)
+
+dist: $(CHECK)
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist .
+	$(BIN)/python -m twine check --strict dist/*
 
 clean:
 	rm -rf build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from html import unescape
 from typing import Any
 
 import torch
@@ -74,6 +75,8 @@ def goodness(points: ShownPoints) -> Tensor:
 def _parameter_axis(name: str, parameter: Parameter, u: Tensor) -> dict[str, Any]:
     axis = axis_of(parameter)
     if not is_log(parameter):
+        if "ticktext" in axis:  # which is read as text here, and as markup on other axes
+            axis["ticktext"] = [unescape(text) for text in axis["ticktext"]]
         return {"label": label(name), "values": u.tolist(), **axis}
     return {"label": label(name), **_decades(u / _LN10)}
 

@@ -70,6 +70,9 @@ def test_figures_hold_the_run_in_the_users_units() -> None:
     assert [it["y"][0] for it in box] == pytest.approx([1e-4, 1e-2])
     act = figures[3]
     assert act["layout"]["yaxis"]["ticktext"] == ["relu", "tanh", "&lt;b&gt;"]
+    (lines,) = [it["data"][0] for it in figures if it["data"][0]["type"] == "parcoords"]
+    assert [axis["label"] for axis in lines["dimensions"]][-2:] == ["x &amp; y", "outcome"]
+    assert lines["dimensions"][2]["ticktext"] == ["relu", "tanh", "<b>"]
     assert len(drawn(lr, "failed")["x"]) == 2
     # trial 3 failed after the results of trials 0, 1 and 2
     assert drawn(lr, "failed")["x"][0] == 3.5

@@ -48,7 +48,7 @@ def open_page(window: WebDriver, page: Path, width: int = 1200) -> None:
 
 def look(window: WebDriver) -> tuple[int, int, int, int, int]:
     window.execute_script(DRAW_ALL)
-    WebDriverWait(window, 60).until(
+    WebDriverWait(window, 120).until(
         lambda it: it.execute_script(COUNT)[0] == sum(it.execute_script(COUNT)[1::3])
     )
     return tuple(window.execute_script(COUNT))
@@ -97,11 +97,11 @@ def test_a_hundred_thousand_evaluations(window: WebDriver, tmp_path: Path) -> No
 
 def test_figures_are_drawn_when_they_come_near(window: WebDriver, tmp_path: Path) -> None:
     open_page(window, write_page_of(RUNS["named"](), tmp_path))
-    WebDriverWait(window, 60).until(lambda it: it.execute_script(COUNT)[1] > 0)
+    WebDriverWait(window, 120).until(lambda it: it.execute_script(COUNT)[1] > 0)
     total, drawn, *_ = window.execute_script(COUNT)
     assert 0 < drawn < total
     window.execute_script("window.scrollTo(0, document.body.scrollHeight)")
-    WebDriverWait(window, 60).until(
+    WebDriverWait(window, 120).until(
         lambda it: it.execute_script(
             "return [...document.querySelectorAll('.plot')].pop().dataset.drawn === 'yes'"
         )
@@ -124,11 +124,11 @@ def test_a_page_follows_a_run_by_itself(window: WebDriver, tmp_path: Path) -> No
     thread = threading.Thread(target=watch, args=(path, page, 0.5, lambda: not end.is_set()))
     thread.start()
     try:
-        WebDriverWait(window, 60).until(lambda _: page.exists())
+        WebDriverWait(window, 120).until(lambda _: page.exists())
         open_page(window, page)
         assert _best(window) == "3"
         optimizer.tell(optimizer.ask(), 2.0)  # the writer is not disturbed
-        WebDriverWait(window, 60).until(lambda it: _best(it) == "2")
+        WebDriverWait(window, 120).until(lambda it: _best(it) == "2")
     finally:
         end.set()
         thread.join()
