@@ -19,6 +19,8 @@ QUALITY_WITHIN = {"fit": 0.05, "search": 0.01}
 QUALITY_TARGETS = {"fit": ("fits", 0.95), "search": ("searches", 0.99)}
 SLOWEST_TARGET = 3.0
 MEMORY_TARGET = 1.25
+RECORD_SECONDS_TARGET = 2.0  # a step copies references to all trials; its file does not care
+RECORD_BYTES_TARGET = 1.05
 MEMORY_FROM = 50  # evaluations: by then everything that is loaded once has been
 _NO_GPU = (
     "No GPU was there: the cuda columns are empty, no GPU figure has been measured, and nothing "
@@ -63,6 +65,35 @@ def format_endurance(steps: pd.DataFrame) -> str:
         growth = memory.iloc[-1] / memory[MEMORY_FROM]
         lines.append(_verdict(f"memory at the end / at {MEMORY_FROM}", growth, MEMORY_TARGET))
     return "\n".join(lines)
+
+
+def format_record(steps: pd.DataFrame) -> str:
+    """A row for some hundreds of steps along a run, and verdicts."""
+    size = min(100, len(steps) // 2)
+    last = len(steps) - size
+    begins = sorted({*range(0, last, max(size, last // 4)), last})
+    rows = []
+    for begin in begins:
+        part = steps.iloc[begin : begin + size]
+        rows.append(
+            {
+                "steps": f"{begin + 1} to {begin + size}",
+                "milliseconds (median)": f"{1e3 * part['seconds'].median():.2f}",
+                "bytes written (mean)": f"{part['written'].mean():.0f}",
+                "file grows by (mean)": f"{part['grown'].mean():.0f}",
+            }
+        )
+    first, final = steps.iloc[:size], steps.iloc[last:]
+    spent = final["seconds"].median() / first["seconds"].median()
+    grown = final["written"].mean() / max(first["written"].mean(), 1)
+    return "\n".join(
+        [
+            write_table(pd.DataFrame(rows).set_index("steps"), "steps"),
+            "",
+            _verdict("seconds, last / first", spent, RECORD_SECONDS_TARGET),
+            _verdict("bytes written, last / first", grown, RECORD_BYTES_TARGET),
+        ]
+    )
 
 
 def _verdict(name: str, value: float, target: float) -> str:

@@ -1,5 +1,6 @@
-"""What the command ``endurance`` measures, suggestion by suggestion."""
+"""What the command ``endurance`` measures, step by step."""
 
+import math
 import tempfile
 import time
 from pathlib import Path
@@ -39,3 +40,35 @@ def measure_endurance(method: str, evaluations: int, seed: int) -> pd.DataFrame:
             steps.append((number, suggested, seconds, peak_memory()))
     columns = ["number", "suggested", "seconds", "peak_memory"]
     return pd.DataFrame(steps, columns=columns).set_index("number")
+
+
+def measure_record(evaluations: int, seed: int) -> pd.DataFrame:
+    """Run without a model, so that what is left of a step is the record: memory and file.
+
+    Of every step, which is an ``ask`` and a ``tell``: the process's seconds, bytes that it has
+    handed to the system to write, and bytes by which the file has grown.
+    """
+    problem = find_problem(ENDURANCE_PROBLEM, seed)
+    steps = []
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory) / "run.db"
+        optimizer = UnboundedOptimizer(
+            start_box(problem, seed), num_initial=evaluations, seed=seed, checkpoint=path
+        )
+        for number in range(1, evaluations + 1):
+            written, size, began = _written(), path.stat().st_size, time.process_time()
+            trial = optimizer.ask()
+            optimizer.tell(trial, math.fsum(trial.X))
+            seconds = time.process_time() - began
+            steps.append((number, seconds, _written() - written, path.stat().st_size - size))
+    columns = ["number", "seconds", "written", "grown"]
+    return pd.DataFrame(steps, columns=columns).set_index("number")
+
+
+def _written() -> int:
+    """Bytes that this process has written so far; 0 where the system does not tell."""
+    try:
+        lines = Path("/proc/self/io").read_text().splitlines()
+    except OSError:
+        return 0
+    return int(dict(line.split(": ") for line in lines)["wchar"])

@@ -17,3 +17,13 @@ def test_a_short_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert kept["steps"]["suggested"] == [False] * 18 + [True] * 2
     assert min(kept["steps"]["peak_memory"]) > 10 and max(kept["steps"]["seconds"]) > 0
     assert kept["metadata"]["threads"] >= 1
+
+
+def test_the_record_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    output = tmp_path / "record.json"
+    assert main(["endurance", "--record", "--evaluations", "60", "--output", str(output)]) == 0
+    assert "bytes written, last / first: 1.0" in capsys.readouterr().out
+    steps = json.loads(output.read_text())["steps"]
+    assert len(steps["written"]) == 60 and min(steps["written"]) > 0
+    assert sum(steps["grown"]) < 60 * 2000
+    assert "| 31 to 60 |" in output.with_suffix(".md").read_text()
