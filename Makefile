@@ -4,7 +4,7 @@
 # make slow       run the slow ones
 # make lint       ruff, and import-linter for the layers
 # make typecheck  mypy, strict
-# make tutorials  execute every notebook with small budgets
+# make tutorials  execute every notebook with small budgets, compare its words with those stored
 # make docs       the site in build/docs; open build/docs/index.html
 # make extras     build an environment for each extra alone, and import there what it is for
 # make dist       wheel and source archive in dist, checked
@@ -23,7 +23,6 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt
 # The way from data to a box; runs, hosts and benchmarks are left to `make test`.
 QUICK = $(addprefix tests/,acquisition models policies posterior records spaces strategies test_boxes.py)
-NOTEBOOKS = $(sort $(wildcard tutorials/*.ipynb))
 
 # One environment, three sizes; each stamp says that its extras are installed.
 DEMO := $(VENV)/.installed-demo
@@ -54,13 +53,7 @@ typecheck: $(CHECK)
 	$(BIN)/mypy
 
 tutorials: $(ALL)
-	@if [ -z "$(NOTEBOOKS)" ]; then echo "no notebooks in tutorials/ yet: nothing to run"; fi
-	@mkdir -p build/tutorials
-	@for notebook in $(NOTEBOOKS); do \
-		echo "running $$notebook"; \
-		SMOKE_TEST=1 $(BIN)/papermill --no-progress-bar --kernel python3 --cwd tutorials \
-			--execution-timeout 300 "$$notebook" "build/$$notebook" || exit 1; \
-	done
+	$(BIN)/python tutorials/run.py
 
 docs: $(ALL)
 	$(BIN)/python -m sphinx -W --keep-going -q -b html -d build/doctrees docs build/docs

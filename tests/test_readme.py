@@ -83,6 +83,13 @@ def test_two_lines_change():
     assert side(diff, "-").count("\n") == 6
 
 
+def test_the_loop_of_the_shell_is_the_one_of_the_guide():
+    """Which is run in bash, by the tests of the command line."""
+    ((_, loop),) = [block for block in blocks_of(PATH) if block[0] == "bash"]
+    assert loop.count("\n") == 5
+    assert ("bash", loop) in blocks_of(ROOT / "docs" / "guides" / "command_line.md")
+
+
 def test_the_commands_exist():
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     targets = set(re.findall(r"(?:`|^    )make (\w+)", README, re.MULTILINE))
