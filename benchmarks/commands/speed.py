@@ -9,7 +9,7 @@ so that all meet the same machine. The first round of each case does not count.
   optuna   Optuna's GP sampler (with greenlet, which it needs to be fast)
 
 By n at one d, by d at one n, and by what is asked for: several points, pending ones, failures. A
-contender that took more than 15 s is asked for nothing larger. Ratios are what to read; seconds
+contender that took more than 4 s is asked for nothing larger. Ratios are what to read; seconds
 depend on the machine.
 """
 

@@ -73,7 +73,7 @@ class Ledger:
     def propose(self, point: Sequence[float], asked: bool = True) -> Ledger:
         """Add a pending trial."""
         trial = Trial(id=len(self.trials), X=tuple(map(float, point)), asked=asked)
-        return Ledger((*self.trials, trial))
+        return _with_last_order((*self.trials, trial), self.last_order)
 
     def complete(self, trial: Trial | int, value: Numbers, variance: Numbers | None) -> Ledger:
         """Give a trial its value; NaN, infinities and their like make it a failed one."""
@@ -148,21 +148,30 @@ class Ledger:
         return self
 
     def _put(self, known: Trial, **changes: Any) -> Ledger:
-        trial = replace(known, order=self.last_order + 1, **changes)
-        return Ledger((*self.trials[: known.id], trial, *self.trials[known.id + 1 :]))
+        order = self.last_order + 1
+        trial = replace(known, order=order, **changes)
+        trials = (*self.trials[: known.id], trial, *self.trials[known.id + 1 :])
+        return _with_last_order(trials, order)
 
     def _check_variance(self, variance: Numbers | None) -> None:
         if variance is not None and not (
             0 <= least(variance) and largest_size(variance) < math.inf
         ):
             raise InputDataError(f"Expected a finite variance >= 0; got {variance}.")
-        done = self.completed
-        if done and (done[0].variance is None) != (variance is None):
-            given = "no variance" if done[0].variance is None else "a variance"
+        done = next((trial for trial in self.trials if trial.status == COMPLETED), None)
+        if done is not None and (done.variance is None) != (variance is None):
+            given = "no variance" if done.variance is None else "a variance"
             raise InputDataError(
                 f"Expected {given}, as with the results so far: noise is given for all results or "
                 "learned for all."
             )
+
+
+def _with_last_order(trials: tuple[Trial, ...], last_order: int) -> Ledger:
+    """A ledger that need not look through all trials for what its maker knows."""
+    ledger = Ledger(trials)
+    ledger.__dict__["last_order"] = last_order
+    return ledger
 
 
 def _count(value: Numbers) -> int:
