@@ -13,7 +13,8 @@ from botorch.acquisition.acquisition import (
     MCSamplerMixin,
     OneShotAcquisitionFunction,
 )
-from botorch.exceptions.errors import UnsupportedError
+from botorch.acquisition.fixed_feature import FixedFeatureAcquisitionFunction
+from botorch.exceptions.errors import InputDataError, UnsupportedError
 from botorch.models.model import Model
 from botorch.sampling import SobolQMCNormalSampler
 from torch import Tensor
@@ -99,9 +100,25 @@ def build_acquisition(
     if acq_function is not None:
         if not isinstance(acq_function, AcquisitionFunction):
             acq_function = acq_function(context.view.given)
+        check_acquisition(acq_function)
         return seed_sampler(acq_function, context.seed)
     assert factory is not None  # chosen for whoever gives none
     return factory(context)
+
+
+def check_acquisition(acq_function: object) -> None:
+    """Refuse what is no acquisition function of a model's inputs."""
+    if not isinstance(acq_function, AcquisitionFunction):
+        raise InputDataError(
+            "Expected an AcquisitionFunction of BoTorch, or a function that builds one from a "
+            f"model; got {acq_function!r}. Derive it from AcquisitionFunction."
+        )
+    if isinstance(acq_function, FixedFeatureAcquisitionFunction):
+        raise UnsupportedError(
+            "Expected an acquisition function of all inputs; got FixedFeatureAcquisitionFunction, "
+            "which is one of some. Pass the function that it wraps, and `fixed_features` to "
+            "`suggest`."
+        )
 
 
 def seed_sampler(acq_function: AcquisitionFunction, seed: int) -> AcquisitionFunction:
@@ -117,7 +134,9 @@ def seed_sampler(acq_function: AcquisitionFunction, seed: int) -> AcquisitionFun
     Returns:
         The same acquisition function.
     """
-    if isinstance(acq_function, MCSamplerMixin) and acq_function.sampler is None:
+    # Look-ahead functions have several samplers, and not this one.
+    missing = getattr(acq_function, "sampler", _FREE) is None
+    if isinstance(acq_function, MCSamplerMixin) and missing:
         acq_function.sampler = SobolQMCNormalSampler(acq_function.sample_shape, seed=seed)
     return acq_function
 

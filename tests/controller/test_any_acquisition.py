@@ -6,7 +6,11 @@ from typing import Any
 import pytest
 import torch
 from botorch.acquisition import (
+    AcquisitionFunction,
+    ExpectedImprovement,
+    FixedFeatureAcquisitionFunction,
     LogExpectedImprovement,
+    ProximalAcquisitionFunction,
     UpperConfidenceBound,
     qKnowledgeGradient,
     qLogExpectedImprovement,
@@ -16,9 +20,10 @@ from botorch.acquisition import (
 from botorch.acquisition.cost_aware import InverseCostWeightedUtility
 from botorch.acquisition.joint_entropy_search import qJointEntropySearch
 from botorch.acquisition.max_value_entropy_search import qLowerBoundMaxValueEntropy
+from botorch.acquisition.multi_step_lookahead import qMultiStepLookahead
 from botorch.acquisition.thompson_sampling import PathwiseThompsonSampling
 from botorch.acquisition.utils import get_optimal_samples
-from botorch.exceptions.errors import UnsupportedError
+from botorch.exceptions.errors import InputDataError, UnsupportedError
 from botorch.models import SingleTaskMultiFidelityGP
 from botorch.models.cost import AffineFidelityCostModel
 from botorch.models.model import Model
@@ -40,6 +45,14 @@ def joint_entropy(model: Model) -> qJointEntropySearch:
     return qJointEntropySearch(model, *get_optimal_samples(model, UNIT, num_optima=2))
 
 
+class Opaque(AcquisitionFunction):
+    """The posterior mean, as if it came from elsewhere."""
+
+    def forward(self, X: Tensor) -> Tensor:
+        with torch.no_grad():
+            return self.model.posterior(X).mean.reshape(X.shape[:-2])
+
+
 KINDS: dict[str, tuple[Callable[[Model], Any], int, bool]] = {
     "analytic": (lambda m: LogExpectedImprovement(m, 0.5), 1, True),
     "Monte Carlo": (lambda m: qLogExpectedImprovement(m, 0.5), 2, True),
@@ -50,6 +63,13 @@ KINDS: dict[str, tuple[Callable[[Model], Any], int, bool]] = {
     "max-value entropy": (lambda m: qMaxValueEntropy(m, CANDIDATES, num_fantasies=2), 1, False),
     "GIBBON": (lambda m: qLowerBoundMaxValueEntropy(m, CANDIDATES), 2, False),
     "joint entropy": (joint_entropy, 1, False),
+    "look-ahead": (lambda m: qMultiStepLookahead(m, batch_sizes=[1], num_fantasies=[2]), 1, False),
+    "around another": (
+        lambda m: ProximalAcquisitionFunction(ExpectedImprovement(m, 0.5), torch.ones(2).double()),
+        1,
+        True,
+    ),
+    "without a gradient": (Opaque, 1, True),
 }
 
 
@@ -65,6 +85,37 @@ def test_functions_of_every_kind(kind: str) -> None:
     assert x.shape == (q, 2) and inside(box.bounds, x)
     assert len(x.unique(dim=0)) == q
     assert torch.equal(x, box.suggest(model, build, q=q))
+
+
+@pytest.mark.parametrize(
+    ("build", "asked", "error", "message"),
+    [
+        (lambda m: None, {}, InputDataError, "AcquisitionFunction of BoTorch.*got None"),
+        (lambda m: lambda X: X, {}, InputDataError, "AcquisitionFunction of BoTorch"),
+        (
+            lambda m: FixedFeatureAcquisitionFunction(
+                qLogExpectedImprovement(m, 0.5), d=2, columns=[1], values=[0.5]
+            ),
+            {},
+            UnsupportedError,
+            "all inputs.*`fixed_features`",
+        ),
+        (
+            lambda m: qKnowledgeGradient(m, num_fantasies=2),
+            {"discrete_dims": {0: [0.0, 1.0]}},
+            UnsupportedError,
+            "one point.*fantasies.*`fixed_features`",
+        ),
+    ],
+)
+def test_what_cannot_be_maximised_is_refused_and_changes_nothing(
+    build: Any, asked: Any, error: Any, message: str
+) -> None:
+    box = ExpandingBounds(UNIT, **FAST)
+    before = box.state_dict()
+    with pytest.raises(error, match=f"(?s)Expected.*{message}"):
+        box.suggest(gp(*data(8)), build, **asked)
+    assert box.state_dict() == before
 
 
 @pytest.mark.slow

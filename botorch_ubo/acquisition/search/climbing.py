@@ -45,11 +45,20 @@ def climb(
         # On a plateau or at a kink a line search may end abnormally: one restart is lost, not the
         # search, and the best of all restarts is returned.
         warnings.filterwarnings("ignore", "Optimization failed in", RuntimeWarning)
+        if not _has_gradient(acq_function, starts[:1]):
+            search["options"] = {**search["options"], "with_grad": False}
         try:
             return _optimize(acq_function, box, starts, search)
         except OptimizationGradientError:  # of one start, as at a datum, but it ends all of them
             found = [_alone(acq_function, box, start, search) for start in starts.split(1)]
     return max(found, key=lambda pair: float(pair[1].nan_to_num(nan=-torch.inf)))
+
+
+def _has_gradient(acq_function: AcquisitionFunction, start: Tensor) -> bool:
+    """Whether values remember where they are from; else slopes are taken from differences."""
+    if has_quick_search(acq_function):
+        return True
+    return acq_function(start.detach().clone().requires_grad_()).requires_grad
 
 
 def _optimize(

@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from botorch.acquisition.acquisition import AcquisitionFunction, OneShotAcquisitionFunction
 from botorch.acquisition.analytic import AnalyticAcquisitionFunction
+from botorch.acquisition.multi_step_lookahead import qMultiStepLookahead
 from botorch.exceptions.errors import CandidateGenerationError, UnsupportedError
 from botorch.optim import optimize_acqf
 from torch import Tensor
@@ -147,6 +148,8 @@ def _in_continuous_space(
             "options": (settings.options or _NONLINEAR_OPTIONS) if nonlinear else settings.options,
             "nonlinear_inequality_constraints": nonlinear,
         }
+    if isinstance(acq_function, qMultiStepLookahead):  # its callers count the fantasies themselves
+        q = acq_function.get_augmented_q_batch_size(q)
     try:
         X, value = optimize_acqf(acq_function, box, q=q, **arguments, **space.linear_arguments())
     except CandidateGenerationError:

@@ -11,7 +11,8 @@ from dataclasses import replace
 from typing import Any
 
 import torch
-from botorch.acquisition.acquisition import AcquisitionFunction
+from botorch.acquisition.acquisition import AcquisitionFunction, OneShotAcquisitionFunction
+from botorch.exceptions.errors import UnsupportedError
 from botorch.generation.gen import gen_candidates_scipy
 from botorch.optim.optimize import OptimizeAcqfInputs
 from botorch.optim.optimize_mixed import continuous_step, discrete_step
@@ -44,6 +45,12 @@ def maximize_mixed(
     Returns:
         A ``1 x d`` point and its value.
     """
+    if isinstance(acq_function, OneShotAcquisitionFunction):
+        raise UnsupportedError(
+            "Expected an acquisition function of one point with discrete or categorical inputs; "
+            f"got {type(acq_function).__name__}, which is maximised over fantasies too. Use "
+            "another one, or pass each value in turn as `fixed_features`."
+        )
     draw = replace(starts, space=space)
     X = draw(acq_function, box, 1, settings.num_restarts, settings.raw_samples)
     fixed = dict(space.fixed_features or {})

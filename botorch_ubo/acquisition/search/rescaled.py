@@ -28,7 +28,8 @@ class RescaledAcquisition(AcquisitionFunction):
             neighborhood: The data and their length-scales, in the model's space. Where that is not
                 a multiple of raw units, they are those shares of a side that they are there.
         """
-        super().__init__(acq_function.model)
+        # Some of those that wrap others have no model of their own.
+        super().__init__(getattr(acq_function, "model", neighborhood.model))
         self.acq_function = acq_function
         mapped = to_model_space(neighborhood.model, box).reshape(box.shape)
         share = neighborhood.lengthscales.to(box) / (mapped[1] - mapped[0])
