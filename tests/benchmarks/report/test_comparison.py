@@ -72,6 +72,17 @@ def test_far_compares_evaluations(evaluations: int, ratio: str) -> None:
     assert ("| 2.00 |" in row) == (ratio == "2.00")
 
 
+def test_problems_without_a_known_optimum_have_a_table_of_best_values() -> None:
+    records = [
+        make_record(problem, method, regrets=(20.0, 20.0, regret), optimal_value=optimum)
+        for problem, optimum in (("mixed_hills", 3.0), ("mixed_svc", None))
+        for method, regret in (("A", 1.0), ("B", 5.0))
+    ]
+    text = write_comparison(summarize_records(*records), "A")
+    assert "| mixed_svc | – | – |" in text
+    assert text.splitlines()[-1] == "| mixed_svc | 2.00 | -2.00 |"
+
+
 def test_tuning_counts_shares_of_the_way() -> None:
     """The optimum is 3, the start at -7: a regret of 1 leaves a tenth of the way."""
     values = {"start_value": -7.0, "distance": 2.5}
