@@ -70,7 +70,7 @@ def _compare(rows: pd.DataFrame, suite: str, baseline: str) -> str:
         best = pivot(unknown, "best_value").groupby(level="problem").mean()[order]
         parts += [
             "Best values where the optimum is not known, mean over seeds; higher is better:",
-            write_table(best.map(plain), "function"),
+            write_table(best.map("{:.3f}".format), "function"),
         ]
     if column == "lack":
         parts += _tasks(rows, list(order))

@@ -151,7 +151,8 @@ def test_refusals(vocs, start, words):
 
 @pytest.mark.slow
 def test_runs_in_xopt():
-    xopt = pytest.importorskip("xopt")
+    import xopt
+
     optimizer = xopt.Xopt(generator=make(), evaluator=xopt.Evaluator(function=f))
     for _ in range(22):
         optimizer.step()
@@ -163,7 +164,6 @@ def test_runs_in_xopt():
 
 @pytest.mark.slow
 def test_runs_in_libensemble(tmp_path, monkeypatch):
-    pytest.importorskip("libensemble")
     from libensemble import Ensemble
     from libensemble.alloc_funcs.start_only_persistent import only_persistent_gens
     from libensemble.specs import AllocSpecs, ExitCriteria, GenSpecs, LibeSpecs, SimSpecs

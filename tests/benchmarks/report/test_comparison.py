@@ -80,7 +80,7 @@ def test_problems_without_a_known_optimum_have_a_table_of_best_values() -> None:
     ]
     text = write_comparison(summarize_records(*records), "A")
     assert "| mixed_svc | – | – |" in text
-    assert text.splitlines()[-1] == "| mixed_svc | 2.00 | -2.00 |"
+    assert text.splitlines()[-1] == "| mixed_svc | 2.000 | -2.000 |"
 
 
 def test_tuning_counts_shares_of_the_way() -> None:
