@@ -16,6 +16,7 @@ from botorch_ubo.models.batched.outcomes import (
     in_sight,
     standardize_outcomes,
 )
+from botorch_ubo.models.batched.pending import BatchedPendingLogEI, pending_outcomes
 from botorch_ubo.models.batched.quasi_newton import Rows, Stopping, minimize_rows
 
 __all__ = [
@@ -25,10 +26,12 @@ __all__ = [
     "BatchedGP",
     "BatchedLogEI",
     "BatchedOutcomes",
+    "BatchedPendingLogEI",
     "Rows",
     "Stopping",
     "fit_batched",
     "in_sight",
     "minimize_rows",
+    "pending_outcomes",
     "standardize_outcomes",
 ]

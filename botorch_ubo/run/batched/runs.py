@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 import torch
-from botorch.exceptions.errors import InputDataError
+from botorch.exceptions.errors import InputDataError, UnsupportedError
 from torch import Tensor
 
 from botorch_ubo.acquisition.search import SearchSettings
@@ -35,6 +35,7 @@ from botorch_ubo.run.config import describe_epsilon, describe_limits, describe_s
 from botorch_ubo.run.goals import parse_goal
 from botorch_ubo.run.optimizer import UnboundedOptimizer
 from botorch_ubo.run.storage.events import Event
+from botorch_ubo.strategies import TheoremBox
 
 _TOO_LARGE = 1e150  # its square is infinite, and so would be the variance of the values
 
@@ -200,19 +201,31 @@ class BatchedRuns:
         """``R`` numbers of trials that were asked for."""
         return self._state.count - self._num_given
 
-    def ask(self) -> Tensor:
-        """``R x d`` points, one for each run to evaluate; NaN for runs that were stopped.
+    def ask(self, q: int | None = None) -> Tensor:
+        r"""Points to evaluate.
 
-        Asked again before :meth:`tell`, it returns the same.
+        Args:
+            q: How many for each run, chosen one after another; one if omitted. More are for methods
+                of expected improvement.
+
+        Returns:
+            An ``R x d`` tensor, or ``R x q x d`` if ``q`` was given; NaN for runs that were
+            stopped. Asked again before :meth:`tell`, it returns the same.
         """
         state = self._state
+        count = 1 if q is None else as_count(q, "q")
+        if count > 1 and isinstance(self.method.strategy, TheoremBox):
+            raise UnsupportedError(
+                f"Expected a method of expected improvement for several points of a run at once; "
+                f"{self.method.name!r} proposes one. Ask for one, or use EI-UBO."
+            )
         if not bool(self.pending.any()) and bool(state.active.any()):
             modelled = (state.count >= self.num_initial) & (state.num_completed > 0)
             rows = (state.active & modelled).nonzero().squeeze(-1)
-            X = self._initial_points(state.active & ~modelled)
+            X = self._initial_points(state.active & ~modelled, count)
             taken = None
             if len(rows):
-                step = suggest_batched(self._problem.take(rows), state.take(rows))
+                step = suggest_batched(self._problem.take(rows), state.take(rows), count)
                 X[rows] = step.X
                 taken = StepsTaken.of(rows, step)
             asked = {
@@ -221,25 +234,32 @@ class BatchedRuns:
             }
             self._file.append(Event(ASKED, asked))
             self._asked(X, taken)
-        return self._pending_points()
+        points, _, there = self._state.first_of(PENDING)
+        found = torch.where(there.unsqueeze(-1), points, torch.nan)
+        if not found.shape[1]:  # nothing goes on
+            found = torch.full_like(self._state.bounds[:, :1], torch.nan).expand(-1, count, -1)
+        return found.squeeze(1) if q is None and found.shape[1] == 1 else found
 
     def tell(self, Y: Any) -> None:
         r"""Hand in the results of :meth:`ask`.
 
         Args:
-            Y: ``R`` or ``R x 1`` values in the sense of ``direction``: NaN, infinity or a number
-                beyond 1e150 for an evaluation that failed. Those of runs that were stopped, or
-                have nothing pending, are not looked at.
+            Y: ``R``, ``R x 1`` or, of several points each, ``R x q`` values in the sense of
+                ``direction``: NaN, infinity or a number beyond 1e150 for an evaluation that failed.
+                Those of runs that were stopped, or have nothing pending, are not looked at.
         """
         values = torch.as_tensor(Y, device=self._state.Y.device).detach().to(self._state.Y)
-        if tuple(values.shape) not in ((len(self),), (len(self), 1)):
+        count = int((self._state.status == PENDING).sum(dim=-1).max())
+        if not count:
+            raise InputDataError("Expected a call of `ask` before `tell`; nothing is pending.")
+        allowed = [(len(self), count), *([(len(self),)] if count == 1 else [])]
+        if tuple(values.shape) not in allowed:
+            wanted = "one value" if count == 1 else f"{count} values"
             raise InputDataError(
-                f"Expected one value for each of the {len(self)} runs; got shape "
+                f"Expected {wanted} for each of the {len(self)} runs; got shape "
                 f"{tuple(values.shape)}. Pass NaN for a failure and for a run that was stopped."
             )
-        if not bool(self.pending.any()):
-            raise InputDataError("Expected a call of `ask` before `tell`; nothing is pending.")
-        values = values.reshape(-1)
+        values = values.reshape(len(self), count)
         self._file.append(Event(TOLD, {"Y": values.tolist() if self._file.is_kept else None}))
         self._told(values)
 
@@ -280,18 +300,12 @@ class BatchedRuns:
         num_given = int(self._num_given[run])
         return run_alone(self._arguments, self._problem, state, steps, run, num_given)
 
-    def _pending_points(self) -> Tensor:
-        """``R x d``; NaN where none is pending."""
-        pending = self._state.status == PENDING
-        X = torch.where(pending.unsqueeze(-1), self._state.X, 0.0).sum(dim=1)
-        return torch.where(pending.any(dim=-1, keepdim=True), X, torch.nan)
-
-    def _initial_points(self, rows: Tensor) -> Tensor:
-        """``R x d`` next points of the space-filling sequences; of other rows, any."""
+    def _initial_points(self, rows: Tensor, count: int) -> Tensor:
+        """``R x q x d`` next points of the space-filling sequences; of other rows, any."""
         state = self._state
         if not bool(rows.any()):
-            return torch.zeros_like(state.bounds[:, 0])
-        needed = int(torch.where(rows, state.count, 0).max()) + 1
+            return torch.zeros_like(state.bounds[:, :1]).repeat(1, count, 1)
+        needed = int(torch.where(rows, state.count, 0).max()) + count
         if needed > self._design.shape[1]:
             size = max(self.num_initial, needed)
             given = self._arguments
@@ -302,13 +316,16 @@ class BatchedRuns:
                 ]
             )
         points = self._design.to(state.X)
-        index = state.count.clamp_max(points.shape[1] - 1)
-        X = points[torch.arange(len(points), device=points.device), index]
+        index = state.count.unsqueeze(-1) + torch.arange(count, device=points.device)
+        index = index.clamp_max(points.shape[1] - 1).unsqueeze(-1)
+        X = points.gather(1, index.expand(-1, -1, points.shape[-1]))
         hard = self._problem.hard_limits
-        return torch.clamp(X, hard[:, 0], hard[:, 1])
+        return torch.clamp(X, hard[:, :1], hard[:, 1:])
 
     def _asked(self, X: Tensor, taken: StepsTaken | None) -> None:
-        state = self._state.append(X, self._state.active)
+        state = self._state
+        for points in X.unbind(dim=1):
+            state = state.append(points, state.active)
         if taken is not None:
             runs = taken.runs
             bounds, first, last = (
@@ -323,8 +340,7 @@ class BatchedRuns:
         self._state = state
 
     def _told(self, values: Tensor) -> None:
-        state = self._state
-        self._state = state.tell(values.unsqueeze(-1).expand_as(state.Y), self._largest)
+        self._state = self._state.tell(values, self._largest)
 
     def _stopped(self, runs: Sequence[int]) -> None:
         active = self._state.active.clone()
@@ -340,7 +356,7 @@ class BatchedRuns:
             step = body["step"]
             self._asked(X, None if step is None else StepsTaken.from_dict(step, like))
         elif event.kind == TOLD:
-            values = [float(y) for y in body["Y"]]
+            values = [[float(y) for y in row] for row in body["Y"]]
             self._told(torch.tensor(values, dtype=like.dtype, device=like.device))
         elif event.kind == STOPPED:
             self._stopped(body["runs"])

@@ -87,10 +87,11 @@ class BatchedState:
         r"""Give pending trials their values.
 
         Args:
-            Y: ``R x N`` values; those of trials that are not pending are not looked at.
+            Y: ``R x q`` values, of each run's pending trials in their order.
             largest: Size at which a value counts as a failure, as NaN does.
         """
         pending = self.status == PENDING
+        Y = Y.gather(1, (pending.cumsum(dim=-1) - 1).clamp(0, Y.shape[-1] - 1))
         good = pending & (Y.abs() < largest)
         status = torch.where(pending, FAILED, self.status)
         return replace(

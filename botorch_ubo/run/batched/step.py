@@ -32,8 +32,10 @@ from botorch_ubo.models.batched import (
     BatchedFormula,
     BatchedGP,
     BatchedLogEI,
+    BatchedPendingLogEI,
     fit_batched,
     in_sight,
+    pending_outcomes,
     standardize_outcomes,
 )
 from botorch_ubo.policies.batched import BatchedContext, confidence_beta
@@ -97,7 +99,7 @@ class Step:
     """What a step has come to; boxes are in raw units."""
 
     X: Tensor
-    """``R x d`` candidates."""
+    """``R x q x d`` candidates."""
     bounds: Tensor
     """``R x 2 x d``."""
     n: Tensor
@@ -112,12 +114,13 @@ class Step:
 
 
 @torch.no_grad()
-def suggest_batched(problem: Problem, state: BatchedState) -> Step:
+def suggest_batched(problem: Problem, state: BatchedState, q: int = 1) -> Step:
     r"""Fit, move the boxes, and maximise the acquisition function in them.
 
     Args:
         problem: What stays the same.
         state: The runs, each with a completed trial at least.
+        q: Candidates of each run, chosen one after another; more than one of the improvement only.
 
     Returns:
         The step; the state is left as it is.
@@ -143,13 +146,12 @@ def suggest_batched(problem: Problem, state: BatchedState) -> Step:
     if isinstance(problem.method.strategy, TheoremBox):
         found = _theorem_step(problem, context, new, limits, failing, chance, seeds)
     else:
-        found = _improvement_step(problem, context, limits, failing, chance, seeds)
+        found = _improvement_step(problem, context, limits, failing, chance, seeds, q)
     points, move, moved = found
     bounds = torch.where(moved[:, None, None], problem.to_raw(move.box), state.bounds)
     hard = problem.hard_limits
     bounds = torch.clamp(bounds, hard[:, :1], hard[:, 1:])
-    candidate = problem.to_raw(points.unsqueeze(-2)).squeeze(-2)
-    candidate = torch.clamp(candidate, hard[:, 0], hard[:, 1])
+    candidate = torch.clamp(problem.to_raw(points), hard[:, :1], hard[:, 1:])
     scale = context.outcomes.scale
     return Step(candidate, bounds, context.n, moved, context.epsilon * scale, scale, move)
 
@@ -190,19 +192,25 @@ def _improvement_step(
     failing: Tensor,
     chance: BatchedLogChance | None,
     seeds: Tensor,
+    q: int,
 ) -> tuple[Tensor, BatchedMove, Tensor]:
     """A box that moves at every step, and log expected improvement over the best observation."""
     proposal = _propose(problem.method, context)
     move = move_boxes(context, proposal.bounds, limits, failing)
-    box = move.box
-    if proposal.boxes:  # the one whose turn it is
-        turn = (context.t - 1) % len(proposal.boxes)
-        parts = torch.stack([fit_inside(part, move.box) for part in proposal.boxes], dim=1)
-        box = parts[torch.arange(len(turn), device=turn.device), turn]
-    formula: BatchedFormula = BatchedLogEI(context.gp, context.observed.amax(dim=-1))
-    if chance is not None:
-        formula = Sum(formula, chance)
-    X = _search(context, formula, box, seeds, problem.search)[0]
+    boxes = [fit_inside(part, move.box) for part in proposal.boxes] or [move.box]
+    parts, rows = torch.stack(boxes, dim=1), torch.arange(len(seeds), device=seeds.device)
+    best_f = context.observed.amax(dim=-1)
+    formula: BatchedFormula = BatchedLogEI(context.gp, best_f)
+    chosen = list[Tensor]()
+    for i in range(q):
+        if chosen:
+            pending = context.gp.to_points(torch.stack(chosen, dim=1))
+            e = pending_outcomes(seeds, i, best_f)
+            formula = BatchedPendingLogEI.of(context.gp, best_f, pending, e)
+        sought = formula if chance is None else Sum(formula, chance)
+        box = parts[rows, (context.t - 1 + i) % len(boxes)]  # the one whose turn it is
+        chosen.append(_search(context, sought, box, seeds + i, problem.search)[0])
+    X = torch.stack(chosen, dim=1)
     return X, move, torch.ones_like(context.epsilon, dtype=torch.bool)
 
 
@@ -257,7 +265,7 @@ def _theorem_step(
         X = _search(context, weighted, context.box, seeds, problem.search)[0]
     elif strategy.refinement:
         X = refine_in_balls(context, bound, X, value, seeds)
-    return X, move, fires
+    return X.unsqueeze(1), move, fires
 
 
 def _confidence_bound(context: BatchedContext, schedule: TheoremBeta) -> BatchedConfidenceBound:

@@ -14,8 +14,10 @@ from botorch_ubo.models.batched import (
     standardize_outcomes,
 )
 from botorch_ubo.models.batched.improvement import improvement_terms
+from botorch_ubo.models.batched.pending import BatchedPendingLogEI, pending_outcomes
 from botorch_ubo.models.own_units import in_own_units
 from botorch_ubo.models.quick import QuickLogExpectedImprovement
+from botorch_ubo.models.quick import improvement as quick_improvement
 from botorch_ubo.models.quick.improvement import improvement_terms as quick_terms
 from tests.support.batches import data, unit_box
 
@@ -110,3 +112,23 @@ def test_the_terms_are_those_of_the_fast_path():
     expected_log, expected, _ = quick_terms(torch.tensor([-1e5]).double().numpy())
     assert float(far_log) == pytest.approx(expected_log.item(), rel=1e-8)
     assert float(far) == pytest.approx(expected.item(), rel=1e-2)
+
+
+def test_beyond_pending_points_it_is_the_fast_paths_too(models, monkeypatch):
+    singles, gp = models
+    raw = _points()
+    pending = torch.tensor([[0.3, 1.2], [1.9, 1.4], [-0.5, 0.1]], dtype=torch.double)
+    points, waiting = (gp.to_points((0.5 + X / 6).expand(3, -1, -1)) for X in (raw, pending))
+    e = pending_outcomes(torch.arange(3), 3, raw)
+    best_f = torch.tensor([0.3, 1.0, 2.0], dtype=torch.double)
+    values, slopes = BatchedPendingLogEI.of(gp, best_f, waiting, e)(points)
+    for i, model in enumerate(singles):
+        outcomes = e[i].numpy()
+        monkeypatch.setattr(quick_improvement, "_normal_outcomes", lambda *_, o=outcomes: o)
+        X = raw.clone().requires_grad_()
+        acqf = QuickLogExpectedImprovement(model, best_f[i], X_pending=pending)
+        expected = acqf(X.unsqueeze(-2))
+        torch.testing.assert_close(values[i], expected.detach(), atol=1e-7, rtol=1e-8)
+        (slope,) = torch.autograd.grad(expected.sum(), X)
+        in_raw = slopes[i] / gp.lengthscales[i] / 6
+        torch.testing.assert_close(in_raw, slope, atol=1e-6, rtol=1e-5)

@@ -240,3 +240,28 @@ def test_bad_values_change_nothing():
     assert runs.state is before
     with pytest.raises(InputDataError, match="tensor of 2 values"):
         minimize_batch(lambda X: X, BOX, budget=2, seeds=2)
+
+
+@pytest.mark.parametrize("method", ["EI-Turns", "HuBO-EI", "EI-UBO"])
+def test_several_points_of_each_run_keep_apart(method):
+    runs = BatchedRuns(BOX, seeds=3, method=method, hard_limits={0: (-2.0, 1.9)})
+    for step in range(4):
+        X = runs.ask(3)
+        assert X.shape == (3, 3, 2) and torch.equal(X, runs.ask(3))
+        apart = (X.unsqueeze(1) - X.unsqueeze(2)).norm(dim=-1) + torch.eye(3)
+        assert float(apart.min()) > 1e-4
+        Y = bowl(X.reshape(-1, 2)).reshape(3, 3)
+        Y[1, step % 3] = math.nan  # a failure in the midst of a batch
+        with pytest.raises(InputDataError, match="3 values for each of the 3 runs"):
+            runs.tell(Y[:, 0])
+        runs.tell(Y)
+    assert runs.state.num_completed.tolist() == [12, 8, 12]
+    torch.testing.assert_close(bowl(runs.results().best_X), runs.results().best_value)
+    assert [len(runs[i].completed) for i in range(3)] == [12, 8, 12]
+
+
+def test_the_upper_confidence_bound_proposes_one_at_a_time():
+    runs = BatchedRuns(BOX, seeds=2, method="GPUCB-UBO")
+    with pytest.raises(UnsupportedError, match="'GPUCB-UBO' proposes one"):
+        runs.ask(2)
+    assert runs.ask(1).shape == (2, 1, 2) and runs.ask().shape == (2, 2)

@@ -48,8 +48,8 @@ def test_they_are_those_of_single_runs(monkeypatch, method, num_initial):
     found = stepping.suggest_batched(given, runs)
     for i, (_, after, _) in enumerate(boxes):
         torch.testing.assert_close(found.bounds[i], after, atol=2e-5, rtol=0)
-    assert found.X.isfinite().all()
-    assert ((found.X >= found.bounds[:, 0]) & (found.X <= found.bounds[:, 1])).all()
+    assert found.X.shape == (4, 1, 2) and found.X.isfinite().all()
+    assert ((found.X >= found.bounds[:, :1]) & (found.X <= found.bounds[:, 1:])).all()
 
 
 def test_local_and_global_steps_take_turns(monkeypatch):
@@ -57,7 +57,7 @@ def test_local_and_global_steps_take_turns(monkeypatch):
     found = stepping.suggest_batched(given, runs)
     for i, (n, (_, _, parts)) in enumerate(zip(SIZES, boxes, strict=True)):
         box = parts[(n - 6) % 2]
-        inside = (found.X[i] >= box[0] - 1e-5) & (found.X[i] <= box[1] + 1e-5)
+        inside = (found.X[i, 0] >= box[0] - 1e-5) & (found.X[i, 0] <= box[1] + 1e-5)
         assert inside.all()
 
 
