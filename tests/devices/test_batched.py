@@ -33,8 +33,8 @@ def _advance(runs: BatchedRuns, count: int) -> list[Tensor]:
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("device", DEVICES)
 def test_points_are_those_of_the_cpu(device, method):
-    found = _advance(_runs(device, method), 6)
-    expected = _advance(_runs("cpu", method), 6)
+    found = _advance(_runs(device, method), 5)
+    expected = _advance(_runs("cpu", method), 5)
     for there, here in zip(found, expected, strict=True):
         assert_on(device, torch.double, there)
         torch.testing.assert_close(there.cpu(), here, atol=1e-5, rtol=0)
@@ -55,9 +55,9 @@ def test_no_tensor_leaves_the_device_inside_a_step(device):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", ["EI-Turns", "HuBO-EI", "EI-UBO", "GPUCB-UBO"])
+@pytest.mark.parametrize("method", ["EI-Turns", "EI-UBO"])
 @pytest.mark.parametrize("device", DEVICES)
 def test_single_precision_stays_single(device, method):
-    points = _advance(_runs(device, method, torch.float), 5)
+    points = _advance(_runs(device, method, torch.float), 4)
     assert_on(device, torch.float, *points)
     assert all(X.isfinite().all() for X in points)

@@ -6,8 +6,8 @@ import torch
 from torch import Tensor
 
 from botorch_ubo import SearchSettings, get_method
+from botorch_ubo.run.batched.problem import Problem
 from botorch_ubo.run.batched.state import COMPLETED, BatchedState
-from botorch_ubo.run.batched.step import Problem
 
 SIZES = (14, 9, 12)
 

@@ -13,8 +13,9 @@ from botorch_ubo.policies.state import BoxState
 from botorch_ubo.policies.triggers import Always
 from botorch_ubo.records import ExpansionRecord, Side, StepRecord, as_box
 from botorch_ubo.records.box_values import SIDE_NAMES
+from botorch_ubo.run.batched.problem import Problem
 from botorch_ubo.run.batched.state import BatchedState
-from botorch_ubo.run.batched.step import Problem, Step
+from botorch_ubo.run.batched.step import Step
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from torch import Tensor
 from botorch_ubo.acquisition.search import SearchSettings
 from botorch_ubo.controller import DEFAULT_METHOD, ExpandingBounds, Method, get_method
 from botorch_ubo.controller.arguments import Epsilon
-from botorch_ubo.controller.initial import initial_points_within, usual_num_initial
+from botorch_ubo.controller.initial import usual_num_initial
 from botorch_ubo.run.arguments import Direction, as_count
 from botorch_ubo.run.batched.arguments import (
     cast_boxes,
@@ -24,13 +24,15 @@ from botorch_ubo.run.batched.arguments import (
     parse_limits,
     parse_seeds,
 )
+from botorch_ubo.run.batched.beginning import Design, begin_with_data
 from botorch_ubo.run.batched.file import ASKED, STOPPED, TOLD, BatchFile
 from botorch_ubo.run.batched.history import StepsTaken
 from botorch_ubo.run.batched.methods import check_batched
+from botorch_ubo.run.batched.problem import Problem
 from botorch_ubo.run.batched.result import BatchResult
 from botorch_ubo.run.batched.single import Arguments, run_alone
-from botorch_ubo.run.batched.state import COMPLETED, FAILED, PENDING, BatchedState
-from botorch_ubo.run.batched.step import Problem, suggest_batched
+from botorch_ubo.run.batched.state import PENDING, BatchedState
+from botorch_ubo.run.batched.step import suggest_batched
 from botorch_ubo.run.config import describe_epsilon, describe_limits, describe_search
 from botorch_ubo.run.goals import parse_goal
 from botorch_ubo.run.optimizer import UnboundedOptimizer
@@ -135,9 +137,9 @@ class BatchedRuns:
         given = parse_data(data, limits)
         self._num_given = torch.tensor([len(Y) for _, Y in given], device=like.device)
         self._largest = min(_TOO_LARGE, torch.finfo(dtype).max ** 0.5)
-        self._state = self._with_data(BatchedState.begin(self._problem.first), given)
+        self._state = begin_with_data(self._problem, given, self._largest)
         self._steps: tuple[StepsTaken, ...] = ()
-        self._design = boxes.new_empty(len(boxes), 0, boxes.shape[-1])
+        self._design = Design(self._arguments, self._problem.hard_limits)
         config = {
             "batch": len(self.seeds),
             "bounds": boxes.tolist(),
@@ -222,7 +224,7 @@ class BatchedRuns:
         if not bool(self.pending.any()) and bool(state.active.any()):
             modelled = (state.count >= self.num_initial) & (state.num_completed > 0)
             rows = (state.active & modelled).nonzero().squeeze(-1)
-            X = self._initial_points(state.active & ~modelled, count)
+            X = self._design.points(state.count, state.active & ~modelled, count)
             taken = None
             if len(rows):
                 step = suggest_batched(self._problem.take(rows), state.take(rows), count)
@@ -300,28 +302,6 @@ class BatchedRuns:
         num_given = int(self._num_given[run])
         return run_alone(self._arguments, self._problem, state, steps, run, num_given)
 
-    def _initial_points(self, rows: Tensor, count: int) -> Tensor:
-        """``R x q x d`` next points of the space-filling sequences; of other rows, any."""
-        state = self._state
-        if not bool(rows.any()):
-            return torch.zeros_like(state.bounds[:, :1]).repeat(1, count, 1)
-        needed = int(torch.where(rows, state.count, 0).max()) + count
-        if needed > self._design.shape[1]:
-            size = max(self.num_initial, needed)
-            given = self._arguments
-            self._design = torch.stack(
-                [
-                    initial_points_within(box, limit, size, self.method.initial_span, seed)
-                    for box, limit, seed in zip(given.boxes, given.limits, given.seeds, strict=True)
-                ]
-            )
-        points = self._design.to(state.X)
-        index = state.count.unsqueeze(-1) + torch.arange(count, device=points.device)
-        index = index.clamp_max(points.shape[1] - 1).unsqueeze(-1)
-        X = points.gather(1, index.expand(-1, -1, points.shape[-1]))
-        hard = self._problem.hard_limits
-        return torch.clamp(X, hard[:, :1], hard[:, 1:])
-
     def _asked(self, X: Tensor, taken: StepsTaken | None) -> None:
         state = self._state
         for points in X.unbind(dim=1):
@@ -360,27 +340,3 @@ class BatchedRuns:
             self._told(torch.tensor(values, dtype=like.dtype, device=like.device))
         elif event.kind == STOPPED:
             self._stopped(body["runs"])
-
-    def _with_data(
-        self, state: BatchedState, given: Sequence[tuple[Tensor, Sequence[float]]]
-    ) -> BatchedState:
-        """The runs with evaluations that were not asked for."""
-        R, d = len(given), state.X.shape[-1]
-        width = max(len(Y) for _, Y in given)
-        X = torch.zeros(R, width, d, dtype=torch.double)
-        Y = torch.zeros(R, width, dtype=torch.double)
-        for run, (points, values) in enumerate(given):
-            X[run, : len(values)], Y[run, : len(values)] = points, torch.tensor(values).to(Y)
-        hard = self._problem.hard_limits  # beyond which a rounding may have brought a point
-        X = torch.clamp(X.to(state.X), hard[:, :1], hard[:, 1:])
-        Y = Y.to(state.Y)
-        there = torch.arange(width, device=Y.device) < self._num_given.unsqueeze(-1)
-        good = there & (Y.abs() < self._largest)
-        status = torch.where(good, COMPLETED, torch.where(there, FAILED, 0)).to(torch.int8)
-        return replace(
-            state,
-            X=torch.where(there.unsqueeze(-1), X, 0.0),
-            Y=torch.where(good, Y, 0.0),
-            status=status,
-            count=self._num_given,
-        )

@@ -13,8 +13,8 @@ from botorch_ubo.policies.state import BoxState, Settings
 from botorch_ubo.run import trials
 from botorch_ubo.run.arguments import Direction
 from botorch_ubo.run.batched.history import StepsTaken, box_state
+from botorch_ubo.run.batched.problem import Problem
 from botorch_ubo.run.batched.state import COMPLETED, FAILED, BatchedState
-from botorch_ubo.run.batched.step import Problem
 from botorch_ubo.run.ledger import Ledger
 from botorch_ubo.run.optimizer import UnboundedOptimizer
 from botorch_ubo.run.replay import box_events, trial_events

@@ -7,7 +7,6 @@ the numbers of runs that a loop goes on with.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -40,7 +39,7 @@ from botorch_ubo.models.batched import (
 )
 from botorch_ubo.policies.batched import BatchedContext, confidence_beta
 from botorch_ubo.policies.beta import TheoremBeta
-from botorch_ubo.policies.state import EpsilonUnit
+from botorch_ubo.run.batched.problem import Problem
 from botorch_ubo.run.batched.state import COMPLETED, FAILED, BatchedState
 from botorch_ubo.strategies import HyperharmonicBox, TheoremBox, TurnsBox
 from botorch_ubo.strategies.batched import (
@@ -51,47 +50,6 @@ from botorch_ubo.strategies.batched import (
     theorem_boxes,
     turns_boxes,
 )
-
-
-@dataclass(frozen=True)
-class Problem:
-    """What stays the same throughout the runs."""
-
-    method: Method
-    first: Tensor
-    """``R x 2 x d``: the first boxes."""
-    hard_limits: Tensor
-    """``R x 2 x d``, infinite on free sides."""
-    seeds: Tensor
-    """``R`` (``int64``)."""
-    sign: float
-    """1 if large outcomes are good, else -1."""
-    epsilon: float
-    epsilon_unit: EpsilonUnit
-    max_growth: float
-    search: SearchSettings
-
-    def take(self, rows: Tensor) -> Problem:
-        """Some of the runs, by index."""
-        names = ("first", "hard_limits", "seeds")
-        parts: dict[str, Any] = {name: getattr(self, name)[rows] for name in names}
-        return replace(self, **parts)
-
-    def to_model(self, X: Tensor) -> Tensor:
-        """Raw points or boxes (``R x m x d``) in the models' space."""
-        return 0.5 + (X - self._center) / (3 * self._sides)
-
-    def to_raw(self, X: Tensor) -> Tensor:
-        """The inverse of :meth:`to_model`."""
-        return self._center + (X - 0.5) * (3 * self._sides)
-
-    @property
-    def _center(self) -> Tensor:
-        return self.first.mean(dim=-2, keepdim=True)
-
-    @property
-    def _sides(self) -> Tensor:
-        return self.first[:, 1:] - self.first[:, :1]
 
 
 @dataclass(frozen=True)
