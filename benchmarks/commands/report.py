@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--records", type=Path, nargs="+", required=True, metavar="PATH", help="the last counts")
     add("--output", type=Path, metavar="DIR", help="where to write the report")
-    add("--table", action="store_true", help="print the table of docs/methods.md; needs no --output")
+    add("--table", action="store_true", help="print the table of the docs; needs no --output")
     add("--methods", nargs="+", default=[], metavar="NAME", help="of curves and of --table")
     add("--oracle", default=ORACLE, metavar="METHOD", help="told the domain; default: %(default)s")
     add("--default", default=DEFAULT_METHOD, metavar="METHOD", help="default: %(default)s")
