@@ -55,7 +55,7 @@ def main(argv: Sequence[str]) -> None:
         "--num-initial",
         type=int,
         metavar="N",
-        help="trials before the first model; 3 d, but no more than d + 20, by default",
+        help="trials before the first model; 3 d, but no more than 30, by default",
     )
     parser.add_argument("--seed", type=int, default=0, help="of all random choices")
     add_json(parser)

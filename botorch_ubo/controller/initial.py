@@ -8,16 +8,16 @@ from torch import Tensor
 
 from botorch_ubo.boxes import cast_inward, clip, fit_inside, scale_about_center
 
-_MORE_THAN_DIMENSIONS = 20
+_MANY = 30
 
 
 def usual_num_initial(d: int) -> int:
-    """How many points a run begins with: ``3 d`` up to ten dimensions, then ``d + 20``.
+    """How many points a run begins with: ``3 d``, but no more than 30.
 
-    A plane through the guess takes ``d + 1``. In many dimensions no design fills the space, and
-    evaluations are better spent where a model says.
+    In many dimensions no design fills the space, and evaluations are better spent where a model
+    says.
     """
-    return min(3 * d, d + _MORE_THAN_DIMENSIONS)
+    return min(3 * d, _MANY)
 
 
 def initial_points(bounds: Tensor, hard_limits: Tensor, n: int, span: float, seed: int) -> Tensor:

@@ -64,7 +64,7 @@ class UBONode(ExternalGenerationNode):
         Args:
             start: First boxes by name; a parameter without one starts from its range.
             num_initial: Space-filling trials before the first model; three per
-                parameter, but no more than their number and 20, by default.
+                parameter, but no more than 30, by default.
             method: The name of a method whose box follows from the data alone; see
                 :func:`botorch_ubo.propose`.
             seed: Seed of all random choices.

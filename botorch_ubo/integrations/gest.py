@@ -57,7 +57,7 @@ class UBOGenerator(Generator):
             start: First boxes by name; a variable without one starts from its domain.
             log: Names of variables on a logarithmic scale.
             num_initial: Space-filling points before the first model; ``3 d``, but no more than
-                ``d + 20``, by default.
+                30, by default.
             batch_size: How many points ``suggest`` returns if it is not told.
             method: A method whose box follows from the data alone; see
                 :func:`botorch_ubo.propose`.

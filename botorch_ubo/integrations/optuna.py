@@ -72,7 +72,7 @@ class UBOSampler(BaseSampler):
         Args:
             start: First boxes by name; a parameter without one starts from its range.
             n_startup_trials: Space-filling trials before the first model; three per
-                parameter, but no more than their number and 20, by default.
+                parameter, but no more than 30, by default.
             method: A method whose box follows from the data alone; see
                 :func:`botorch_ubo.propose`.
             independent_sampler: For parameters that not every trial has, and for the first trial,

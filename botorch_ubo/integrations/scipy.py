@@ -66,7 +66,7 @@ def expanding(
             deviations of the observed values.
         seed: Seed of all random choices.
         num_initial: Evaluations before the first model, ``x0`` included; ``3 d``, but no more
-            than ``d + 20``, by default.
+            than 30, by default.
         method: A name of :func:`botorch_ubo.available_methods`, or a method of one's own.
         unknown: Other options, of which SciPy's usual warning tells.
 

@@ -83,7 +83,7 @@ class UnboundedOptimizer:
             method: A name of :func:`botorch_ubo.available_methods`, or a method of one's own.
             hard_limits: Limits that no proposal crosses; see :class:`ExpandingBounds`.
             num_initial: Space-filling trials in the box before the first model; ``3 d``, but no
-                more than ``d + 20``, by default. Data handed in count.
+                more than 30, by default. Data handed in count.
             data: ``(X, Y)`` or ``(X, Y, variance)`` to start from; see :meth:`add_data`. A
                 resumed run has them already.
             epsilon: Accuracy at which a box counts as exhausted, and improvement that is worth

@@ -81,8 +81,8 @@ def propose(
         direction: ``"minimize"`` or ``"maximize"``.
         method: A name of :func:`botorch_ubo.available_methods`, or a method of one's own.
         hard_limits: Limits that no proposal crosses, if ``space`` has no names.
-        num_initial: Space-filling trials before the first model; ``3 d``, but no more than
-            ``d + 20``, by default. Give the same number each time.
+        num_initial: Space-filling trials before the first model; ``3 d``, but no more than 30,
+            by default. Give the same number each time.
         epsilon: See :class:`UnboundedOptimizer`.
         seed: Seed of all random choices; the same each time.
         search: How hard to search for the maximum of an acquisition function.

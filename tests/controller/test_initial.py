@@ -56,4 +56,4 @@ def test_a_span_below_one_is_refused():
 
 def test_usual_number_is_three_per_dimension_up_to_ten() -> None:
     found = {d: usual_num_initial(d) for d in (1, 2, 10, 11, 50, 100)}
-    assert found == {1: 3, 2: 6, 10: 30, 11: 31, 50: 70, 100: 120}
+    assert found == {1: 3, 2: 6, 10: 30, 11: 30, 50: 30, 100: 30}

@@ -85,7 +85,7 @@ class BatchedRuns:
             hard_limits: Limits that no proposal crosses, for all runs in any form that
                 :class:`ExpandingBounds` takes, or an ``R x 2 x d`` tensor.
             num_initial: Space-filling trials before the first model; ``3 d``, but no more than
-                ``d + 20``, by default.
+                30, by default.
             data: For each run ``(X, Y)`` to start from, or ``None``.
             epsilon: See :class:`UnboundedOptimizer`, as for the next two.
             max_growth: See above.
