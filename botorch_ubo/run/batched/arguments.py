@@ -92,6 +92,11 @@ def parse_data(data: Any, limits: Tensor) -> list[tuple[Tensor, list[float]]]:
         if entry is None:
             parsed.append((none, []))
             continue
+        if not isinstance(entry, Sequence) or len(entry) != 2:
+            raise InputDataError(
+                "Expected (X, Y) of each run in `data`; got something else. Known variances of the "
+                "noise are not supported here: use `UnboundedOptimizer`, one for each run."
+            )
         X = as_points(entry[0], d)
         values = as_values(entry[1], len(X), "Y")
         check_inside(X, limit, "the given points")

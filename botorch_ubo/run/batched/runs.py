@@ -250,7 +250,10 @@ class BatchedRuns:
                 ``direction``: NaN, infinity or a number beyond 1e150 for an evaluation that failed.
                 Those of runs that were stopped, or have nothing pending, are not looked at.
         """
-        values = torch.as_tensor(Y, device=self._state.Y.device).detach().to(self._state.Y)
+        try:
+            values = torch.as_tensor(Y, device=self._state.Y.device).detach().to(self._state.Y)
+        except (TypeError, ValueError, RuntimeError) as error:
+            raise InputDataError(f"Expected numbers in `Y`; got {Y!r} ({error}).") from error
         count = int((self._state.status == PENDING).sum(dim=-1).max())
         if not count:
             raise InputDataError("Expected a call of `ask` before `tell`; nothing is pending.")

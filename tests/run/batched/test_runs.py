@@ -215,6 +215,7 @@ def test_methods_without_a_batched_form_are_refused_by_name():
         ({"bounds": [(1.0, 0.0)]}, "lower < upper"),
         ({"hard_limits": {0: (5.0, 6.0)}}, "within the hard limits"),
         ({"data": [None]}, "for each of the 2 runs"),
+        ({"data": [None, ([[0.0, 0.0]], [1.0], [0.1])]}, "variances of the noise"),
         ({"data": [None, ([[9.0, 0.0]], [1.0])], "hard_limits": {0: (-2.0, 2.0)}}, "given points"),
         ({"direction": "up"}, "direction"),
         ({"direction": ["minimize", "maximize"]}, "one `direction`"),
@@ -236,6 +237,9 @@ def test_bad_values_change_nothing():
     before = runs.state
     for bad in ([1.0], [[1.0, 2.0]], 3.0):
         with pytest.raises(InputDataError, match="one value for each of the 2 runs"):
+            runs.tell(bad)
+    for bad in ([1.0, None], [1.0, "two"]):
+        with pytest.raises(InputDataError, match="numbers in `Y`"):
             runs.tell(bad)
     assert runs.state is before
     with pytest.raises(InputDataError, match="tensor of 2 values"):
