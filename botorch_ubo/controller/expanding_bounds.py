@@ -42,6 +42,7 @@ from botorch_ubo.controller.fingerprint import fingerprint
 from botorch_ubo.controller.initial_in_space import initial_points_of
 from botorch_ubo.controller.memory import BoxWithMemory
 from botorch_ubo.controller.method import DEFAULT_METHOD, Method, get_method
+from botorch_ubo.controller.old_arguments import taking_old_arguments
 from botorch_ubo.controller.rebuilding import rebuilt_state
 from botorch_ubo.controller.review import OnExpand, check_on_expand
 from botorch_ubo.controller.suggestion import candidates, choose_factory, lattice_of
@@ -73,6 +74,7 @@ class ExpandingBounds(BoxWithMemory):
         >>>     X, Y = torch.cat([X, x]), torch.cat([Y, f(x)])
     """
 
+    @taking_old_arguments
     def __init__(
         self,
         bounds: Tensor | Space,
