@@ -15,6 +15,7 @@ from __future__ import annotations
 import threading
 import time
 import warnings
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -300,12 +301,14 @@ def _parameter(
 
 
 def _new_value(parameter: Parameter, u: float, taken: Sequence[Any]) -> Any:
-    """The value at a coordinate, or the nearest one of its grid that is not taken."""
-    codes = frozenset((parameter.snap(parameter.encode(value)),) for value in taken)
+    """The value at a coordinate, or the nearest one of its grid that the fewest have taken."""
+    uses: Counter[tuple[float, ...]] = Counter(
+        (parameter.snap(parameter.encode(value)),) for value in taken
+    )
     point: tuple[float, ...] = (parameter.snap(u),)
-    if point in codes:
-        others = Lattice(Space({"value": parameter}), codes).nearest_fresh(point)
-        point = others[0] if others else point
+    if point in uses:
+        others = Lattice(Space({"value": parameter}), frozenset(uses)).nearest_fresh(point)
+        point = others[0] if others else min(uses, key=lambda other: (uses[other], other != point))
     return parameter.decode(point[0])
 
 
