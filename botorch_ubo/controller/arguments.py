@@ -6,6 +6,7 @@ import operator
 from numbers import Real
 from typing import Any, get_args
 
+import torch
 from botorch.exceptions.errors import InputDataError
 from torch import Tensor
 
@@ -19,6 +20,8 @@ from botorch_ubo.spaces import Space
 
 Epsilon = float | tuple[float, EpsilonUnit]
 """An accuracy in the method's unit, or a pair of accuracy and unit."""
+
+_FAR = 1e100  # sides, the squares of which are numbers
 
 
 def check_settings(
@@ -112,3 +115,54 @@ def parse_epsilon(epsilon: Epsilon, default_unit: EpsilonUnit) -> tuple[float, E
 def _is_number(value: Any) -> bool:
     """Whether it can be compared with numbers; a tensor of one element can."""
     return isinstance(value, Real) or (isinstance(value, Tensor) and value.numel() == 1)
+
+
+def check_tensors(**given: Tensor | None) -> None:
+    """Refuse data that are no tensors of single or double precision."""
+    for name, value in given.items():
+        if value is None:
+            continue
+        if not isinstance(value, Tensor) or value.dtype not in (torch.float, torch.double):
+            kind = value.dtype if isinstance(value, Tensor) else type(value).__name__
+            raise InputDataError(
+                f"Expected `{name}` as a tensor of torch.double or torch.float; got {kind}. Use "
+                f"`torch.as_tensor({name}, dtype=torch.double)`."
+            )
+
+
+def check_number(q: Any) -> int:
+    """A number of candidates."""
+    try:
+        number = operator.index(q)
+    except TypeError:
+        number = 0
+    if number < 1:
+        raise InputDataError(f"Expected a whole number q >= 1; got {q!r}.")
+    return number
+
+
+def check_points(X: Any, first_box: Tensor, name: str) -> Tensor | None:
+    r"""Points that keep candidates away.
+
+    Args:
+        X: ``m x d`` numbers, or ``None``.
+        first_box: The first ``2 x d`` box, which has the unit of what is far.
+        name: What to call them in an error message.
+
+    Returns:
+        The tensor; ``None`` if there are no points.
+    """
+    if X is None:
+        return None
+    d = first_box.shape[-1]
+    if not isinstance(X, Tensor) or X.dim() != 2 or X.shape[-1] != d:
+        got = f"shape {tuple(X.shape)}" if isinstance(X, Tensor) else type(X).__name__
+        raise InputDataError(f"Expected `{name}` as an m x {d} tensor; got {got}.")
+    side = first_box[1] - first_box[0]
+    away = ((X.detach().cpu().double() - first_box[0]) / side).abs()
+    if not (away < _FAR).all():  # NaN too
+        raise InputDataError(
+            f"Expected `{name}` finite and within {_FAR:g} sides of the first box; got "
+            f"{X.tolist()}."
+        )
+    return X if len(X) else None

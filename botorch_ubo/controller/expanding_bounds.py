@@ -34,7 +34,13 @@ from botorch_ubo.boxes import (
     clip,
 )
 from botorch_ubo.compat.deprecated import warn_moved
-from botorch_ubo.controller.arguments import Epsilon, check_settings
+from botorch_ubo.controller.arguments import (
+    Epsilon,
+    check_number,
+    check_points,
+    check_settings,
+    check_tensors,
+)
 from botorch_ubo.controller.certify import as_whole_box, certify
 from botorch_ubo.controller.expansion import expand, raw_regret_bound
 from botorch_ubo.controller.failures import failing_sides
@@ -189,6 +195,7 @@ class ExpandingBounds(BoxWithMemory):
             The fitted model (see :func:`botorch_ubo.fit_default_model`); for several outcomes a
             list of such models.
         """
+        check_tensors(X=X, Y=Y, Yvar=Yvar)
         bounds = self._state.initial_bounds.to(X)
         goal, space = self.settings.goal, self.settings.space
         categorical = () if space is None else [column for column, _ in space.categories]
@@ -212,6 +219,7 @@ class ExpandingBounds(BoxWithMemory):
         Returns:
             The record of the move, or ``None`` if the box stays.
         """
+        X_failed = check_points(X_failed, self._state.initial_bounds, "X_failed")
         return self._step(self._view(model, X_baseline), X_failed)[0]
 
     def suggest(
@@ -247,11 +255,11 @@ class ExpandingBounds(BoxWithMemory):
             A ``q x d`` tensor of candidates in the model's dtype and device. Asked again with
             the same data, it returns the same.
         """
-        if q < 1:
-            raise InputDataError(f"Expected q >= 1; got {q}.")
+        q, first_box = check_number(q), self._state.initial_bounds
         space = InputSpace(**inputs)
-        space.check(self._state.bounds.shape[-1])
-        X_failed = None if X_failed is None or not len(X_failed) else X_failed
+        space.check(first_box.shape[-1])
+        X_pending = check_points(X_pending, first_box, "X_pending")
+        X_failed = check_points(X_failed, first_box, "X_failed")
         view = self._view(model, X_baseline)
         factory = None
         if acq_function is None:

@@ -98,10 +98,11 @@ def build_acquisition(
         The acquisition function.
     """
     if acq_function is not None:
-        if not isinstance(acq_function, AcquisitionFunction):
-            acq_function = acq_function(context.view.given)
-        check_acquisition(acq_function)
-        return seed_sampler(acq_function, context.seed)
+        given: Any = acq_function
+        if callable(given) and not isinstance(given, AcquisitionFunction):
+            given = given(context.view.given)
+        check_acquisition(given)
+        return seed_sampler(given, context.seed)
     assert factory is not None  # chosen for whoever gives none
     return factory(context)
 

@@ -42,7 +42,9 @@ def encode_rows(space: Space, X: Any) -> list[tuple[float, ...]]:
         One tuple of coordinates each.
     """
     rows = X.to_dict("records") if hasattr(X, "to_dict") and not isinstance(X, Mapping) else X
-    if isinstance(rows, Mapping) or not all(isinstance(row, Mapping) for row in rows):
+    listed = isinstance(rows, Iterable) and not isinstance(rows, Mapping | str)
+    rows = list(rows) if listed else [None]
+    if not all(isinstance(row, Mapping) for row in rows):
         raise InputDataError(
             f"Expected a list of dicts or a data frame with columns {list(space.names)}; got "
             f"{type(X).__name__}."

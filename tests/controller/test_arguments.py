@@ -10,7 +10,7 @@ from botorch.exceptions.errors import InputDataError
 from botorch_ubo import ExpandingBounds, SearchSettings
 from botorch_ubo.acquisition.search import SearchSettings as Search
 from botorch_ubo.controller.arguments import parse_epsilon
-from tests.support.controlled import UNIT, data, gp
+from tests.support.controlled import FAST, UNIT, data, gp
 from tests.support.gps import tensor
 
 
@@ -100,3 +100,43 @@ def test_what_is_not_said_is_the_methods_or_the_default() -> None:
     assert said.max_growth == 3.0
     assert plain.search == Search(4, 512) and plain.seed == 0 and plain.maximize
     assert plain.hard_limits.tolist() == [[-math.inf] * 2, [math.inf] * 2]
+
+
+class TestSuggest:
+    """What is no argument is refused in words before anything changes."""
+
+    @pytest.mark.parametrize("q", [0, -1, 1.5, "1", None])
+    def test_number(self, q: Any) -> None:
+        with pytest.raises(InputDataError, match="a whole number q >= 1"):
+            ExpandingBounds(UNIT, **FAST).suggest(gp(*data()), q=q)
+
+    @pytest.mark.parametrize("name", ["X_pending", "X_failed"])
+    @pytest.mark.parametrize(
+        "points",
+        [
+            torch.zeros(2),
+            torch.zeros(1, 3),
+            torch.full((1, 2), math.nan),
+            torch.full((1, 2), math.inf),
+            torch.full((1, 2), 1e300, dtype=torch.double),
+            [[0.0, 0.0]],
+        ],
+    )
+    def test_points(self, name: str, points: Any) -> None:
+        box = ExpandingBounds(UNIT, **FAST)
+        with pytest.raises(InputDataError, match=f"Expected `{name}`"):
+            box.suggest(gp(*data()), **{name: points})
+        assert not box.trace
+
+    @pytest.mark.parametrize("acq_function", ["EI", 5, lambda model: None, lambda model: model])
+    def test_acquisition_functions(self, acq_function: Any) -> None:
+        box = ExpandingBounds(UNIT, **FAST)
+        with pytest.raises(InputDataError, match="Expected an AcquisitionFunction"):
+            box.suggest(gp(*data()), acq_function)
+
+    @pytest.mark.parametrize("kind", [torch.half, torch.long, torch.complex64, None])
+    def test_data(self, kind: Any) -> None:
+        X, Y = data()
+        bad = X.numpy() if kind is None else X.to(kind)
+        with pytest.raises(InputDataError, match=r"Expected `X` as a tensor of torch\.double"):
+            ExpandingBounds(UNIT).fit(bad, Y)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, TypedDict
 
 import torch
-from botorch.exceptions.errors import InputDataError, UnsupportedError
+from botorch.exceptions.errors import UnsupportedError
 from botorch.optim.optimize_mixed import round_discrete_dims
 from botorch.optim.parameter_constraints import (
     evaluate_feasibility,
@@ -20,6 +20,7 @@ from botorch.optim.parameter_constraints import (
 )
 from torch import Tensor
 
+from botorch_ubo.acquisition.search.input_checks import check_inputs
 from botorch_ubo.acquisition.search.polytope import HitAndRun, LinearConstraint
 from botorch_ubo.boxes import clip
 
@@ -71,32 +72,7 @@ class InputSpace:
 
     def check(self, d: int) -> None:
         """Refuse arguments that are not about ``d`` inputs of one point."""
-        linear = [*(self.inequality_constraints or ()), *(self.equality_constraints or ())]
-        mappings = (self.fixed_features, self.discrete_dims, self.cat_dims)
-        indices = [int(i) for mapping in mappings for i in mapping or ()]
-        for index, coefficients, _ in linear:
-            if index.dim() != 1 or index.shape != coefficients.shape:
-                raise UnsupportedError(
-                    "Expected `(indices, coefficients, rhs)` of one point, with as many indices as "
-                    f"coefficients; got shapes {tuple(index.shape)} and "
-                    f"{tuple(coefficients.shape)}. Candidates are chosen one after another, so "
-                    "that constraints between them cannot be kept."
-                )
-            indices += index.tolist()
-        wrong = sorted({i for i in indices if not -d <= i < d})
-        if wrong:
-            raise InputDataError(f"Expected indices of {d} inputs, from 0 to {d - 1}; got {wrong}.")
-        for entry in self.nonlinear_inequality_constraints or ():
-            if not (isinstance(entry, tuple | list) and len(entry) == 2 and entry[1] is True):
-                raise UnsupportedError(
-                    "Expected `(callable, True)`, a nonlinear constraint of one point; got "
-                    f"{entry!r}."
-                )
-        if self.is_mixed and self.nonlinear_inequality_constraints:
-            raise UnsupportedError(
-                "Expected linear constraints with `discrete_dims` or `cat_dims`; got nonlinear "
-                "ones, which BoTorch's search of mixed spaces does not take."
-            )
+        check_inputs(self, d)
 
     def linear_arguments(self) -> dict[str, Any]:
         """Constraints and fixed features as keyword arguments of ``optimize_acqf``."""
@@ -152,7 +128,13 @@ class InputSpace:
         """
         equalities = self._equalities(X)
         if equalities:
-            X = project_to_equality_constraints(X, equalities)
+            try:
+                X = project_to_equality_constraints(X, equalities)
+            except RuntimeError as error:  # a singular matrix
+                raise UnsupportedError(
+                    "Expected equality constraints, fixed features among them, of which none "
+                    "follows from the others or contradicts them. Leave one out."
+                ) from error
         if equalities or self.inequality_constraints:
             try:
                 between = HitAndRun(box, self.inequality_constraints, equalities, seed)

@@ -1,5 +1,6 @@
 """Samples that satisfy constraints on inputs, and arguments that are refused."""
 
+import math
 from typing import Any
 
 import pytest
@@ -90,6 +91,12 @@ def test_nothing_to_be_found_is_said() -> None:
         beyond.satisfy(samples(), BOX)
 
 
+def test_equalities_that_contradict_each_other() -> None:
+    twice = [(INDEX, tensor([1.0, 1.0]), 0.5), (INDEX, tensor([1.0, 1.0]), 0.7)]
+    with pytest.raises(UnsupportedError, match="contradicts them"):
+        InputSpace(equality_constraints=twice).satisfy(samples(), BOX)
+
+
 def test_discrete_values_are_those_within_the_box_or_the_nearest() -> None:
     space = InputSpace(discrete_dims={0: [2.0, 0.0, -5.0, 0.5], 1: [40.0, 50.0]})
     assert space.values_within(BOX) == {0: [0.0, 0.5], 1: [40.0]}
@@ -105,6 +112,28 @@ def test_discrete_values_are_those_within_the_box_or_the_nearest() -> None:
             UnsupportedError,
             "of one point.*between them cannot be kept",
         ),
+        ({"fixed_features": {0: math.nan}}, InputDataError, "a finite number for input 0"),
+        ({"fixed_features": {0: "a"}}, InputDataError, "a finite number for input 0"),
+        ({"fixed_features": {"0": 1.0}}, InputDataError, "index of an input"),
+        ({"discrete_dims": {0: []}}, InputDataError, "at least one for input 0"),
+        ({"discrete_dims": {0: "ab"}}, InputDataError, "at least one for input 0"),
+        ({"discrete_dims": {0: 5}}, InputDataError, "at least one for input 0"),
+        ({"discrete_dims": {-1: [0.0]}}, InputDataError, r"from 0 to 2 in `discrete_dims`"),
+        ({"discrete_dims": {0: [1.0]}, "cat_dims": {0: [1.0]}}, InputDataError, r"\[0\] in both"),
+        ({"inequality_constraints": 5}, InputDataError, "as a list"),
+        ({"inequality_constraints": [(0, 1, 2)]}, InputDataError, "as tensors"),
+        ({"equality_constraints": [(INDEX, tensor([1.0, 1.0]))]}, InputDataError, "as tensors"),
+        (
+            {"equality_constraints": [(INDEX, tensor([1.0, 1.0]), math.nan)]},
+            InputDataError,
+            "finite right-hand side",
+        ),
+        (
+            {"equality_constraints": [(INDEX.double(), tensor([1.0, 1.0]), 0.0)]},
+            InputDataError,
+            "whole indices",
+        ),
+        ({"nonlinear_inequality_constraints": [5]}, UnsupportedError, r"\(callable, True\)"),
         (
             {"nonlinear_inequality_constraints": [(lambda x: x.sum(), False)]},
             UnsupportedError,
