@@ -2,13 +2,17 @@
 
 Box:
 
-- ``no extent``: nothing but the hyperharmonic box, so distance counts linearly;
-- ``no series``: at least the first box's sides, however many steps;
-- ``with radius``: the extent of the data limited by Theorem 4.1's radius for EI;
+- ``region alone``, ``box alone``: one of the two has every turn;
+- ``no travel``: nothing but the hyperharmonic box, so distance counts linearly;
+- ``as it has come``: the box reaches as far again as its centre has come from the first box, not as
+  far as any datum lies, and the region does not leave it;
+- ``filling``: the same; while ``d`` evaluations and all since have brought nothing notable over the
+  initial ones, the region lies at the emptiest place of the box instead of on the incumbent;
 
-acquisition:
+initial points, acquisition:
 
-- ``lingering``: LogEI over the best observation, which may polish one optimum for ever;
+- ``initial in box``: all initial points in the first box, none around it;
+- ``not lingering``: LogEI over the best mean, at times by a notable amount;
 
 model:
 
@@ -27,41 +31,63 @@ from typing import Any
 import torch
 from botorch.models.transforms import Normalize
 from botorch.models.utils.gpytorch_modules import get_covar_module_with_dim_scaled_prior
+from botorch.utils.sampling import draw_sobol_samples
 from gpytorch.priors import LogNormalPrior
 from torch import Tensor
 
 from benchmarks.methods.contender import Make
 from benchmarks.methods.expanding import Fit, expanding
 from botorch_ubo import Context, Proposal, default_model, get_method
+from botorch_ubo.boxes import hull
 from botorch_ubo.methods import DEFAULT_METHOD
 from botorch_ubo.models import compress_bad_outcomes
 from botorch_ubo.models.quick import QuickGP, fit_quick_gp
 from botorch_ubo.policies import factories
-from botorch_ubo.posterior import theorem_radius
-from botorch_ubo.strategies import HyperharmonicBox, RoamingBox
-from botorch_ubo.strategies.improvement import IMPROVEMENT_BETA
+from botorch_ubo.policies.progress import evaluations_without_improvement
+from botorch_ubo.strategies import TurnsBox
 
 
 @dataclass(frozen=True)
-class _Box(RoamingBox):
-    """RoamingBox from its own record, without the series or with Theorem 4.1's radius."""
+class _Box(TurnsBox):
+    """The default's box from its own record, with other turns or another reach."""
 
-    series: bool = True
-    radius: bool = False
+    turns: tuple[int, ...] = (0, 1)  # which of region and box
+    travel: bool = True
+    come: bool = False
+    filling: bool = False
 
     def propose(self, context: Context) -> Proposal:
-        details = super().propose(context).details
-        extent, least, center = (
-            context.X.new_tensor(details[key])
-            for key in ("extent_of_data", "hyperharmonic_half_widths", "center")
+        proposal = super().propose(context)
+        least, center = (
+            context.X.new_tensor(proposal.details[key])
+            for key in ("hyperharmonic_half_widths", "center")
         )
-        if not self.series:
-            least = (context.first_box[1] - context.first_box[0]) / 2
-        if self.radius:
-            radius = theorem_radius(context.view.summary, context.epsilon, IMPROVEMENT_BETA)
-            extent = torch.minimum(radius.half_widths, extent)
-        reach = torch.maximum(least, extent)
-        return Proposal(bounds=torch.stack([center - reach, center + reach]))
+        assert proposal.boxes is not None
+        region, box = proposal.boxes
+        if not self.travel:
+            box = torch.stack([center - least, center + least])
+        if self.come:
+            first = context.first_box
+            come = (center - first.mean(dim=0)).abs() + (first[1] - first[0]) / 2
+            led = (context.X[context.incumbent] - center).abs()
+            reach = torch.maximum(torch.maximum(least, come), led)
+            box = torch.stack([center - reach, center + reach])
+        idle = evaluations_without_improvement(context)
+        if self.filling and idle == context.t - 1 and idle >= context.d:
+            region = _emptiest(context, box)
+        boxes = torch.stack([region, box])[list(self.turns)]
+        return Proposal(bounds=box if self.come else hull(box, region), boxes=boxes)
+
+
+def _emptiest(context: Context, box: Tensor) -> Tensor:
+    """As wide as the first box, where a box is farthest from all data."""
+    sides = context.first_box[1] - context.first_box[0]
+    half = torch.minimum(sides, box[1] - box[0]) / 2
+    inner = torch.stack([box[0] + half, box[1] - half])
+    samples = draw_sobol_samples(inner, 512, 1, seed=context.seed).squeeze(-2)
+    distances = torch.cdist(samples / sides, context.X / sides).amin(dim=-1)
+    center = samples[distances.argmax()]
+    return torch.stack([center - half, center + half])
 
 
 def _untempered(X: Tensor, Y: Tensor, bounds: Tensor) -> QuickGP:
@@ -102,11 +128,15 @@ def _with(**parts: Any) -> Make:
 
 
 _VARIANTS: dict[str, Make] = {
-    # In reach of all of space, so that only its sides are HuBO's.
-    "no extent": _with(strategy=HyperharmonicBox(center_span=1e9)),
-    "no series": _with(strategy=_Box(series=False)),
-    "with radius": _with(strategy=_Box(radius=True)),
-    "lingering": _with(acquisition=factories.log_ei, batch_acquisition=factories.q_log_ei),
+    "region alone": _with(strategy=_Box(turns=(0, 0))),
+    "box alone": _with(strategy=_Box(turns=(1, 1))),
+    "no travel": _with(strategy=_Box(travel=False)),
+    "as it has come": _with(strategy=_Box(come=True)),
+    "filling": _with(strategy=_Box(come=True, filling=True)),
+    "initial in box": _with(initial_span=1.0),
+    "not lingering": _with(
+        acquisition=factories.searching_log_ei, batch_acquisition=factories.q_searching_log_ei
+    ),
     "no tempering": expanding(fit=_untempered),
     "no output scale": expanding(fit=_unscaled),
     "always noise": expanding(fit=_fitted_with(try_exact=False)),
