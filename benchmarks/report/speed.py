@@ -87,7 +87,9 @@ def _by_request(table: pd.DataFrame, asked: pd.DataFrame) -> str:
         known = {"pending": pending, "failed": failed}
         words = [f"q = {q}", *(f"{count} {name}" for name, count in known.items() if count)]
         here = part.set_index("contender")
-        cells = {"memory in MiB": f"{here['memory'].get('default', math.nan):.0f}"}
+        cells = {}
+        if asked["memory"].any():  # else an earlier case has needed more
+            cells["memory in MiB"] = f"{here['memory'].get('default', math.nan):.0f}"
         for name in [name for name in NAMES if name in here.index]:
             value = here["median"][name]
             cells[NAMES[name]] = f"{1e3 * value:.1f}"

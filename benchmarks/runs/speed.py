@@ -172,5 +172,5 @@ def _row(case: Case, name: str, times: list[dict[str, float]]) -> dict[str, Any]
         "contender": name,
         "seconds": [time["seconds"] for time in counted],
         "fit": [time["fit"] for time in counted if "fit" in time],
-        "memory": max((time.get("memory", 0.0) for time in counted), default=0.0),
+        "memory": max(time.get("memory", 0.0) for time in times),
     }
