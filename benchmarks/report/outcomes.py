@@ -75,7 +75,22 @@ def outcome_report(records: Sequence[dict[str, Any]]) -> str:
         mine = [r for r in records if r["suite"] == suite]
         if mine:
             lines += _section(suite, mine)
+    if len({r["suite"] for r in records}) > 1:
+        lines += ["## Both together", ""]
+        for method in dict.fromkeys(r["method"] for r in records):
+            logs = ratios(records, method)
+            if method != ORACLE and logs:
+                lines.append(f"- {method}: {_ratio_in_words(logs)}")
     return "\n".join(lines) + "\n"
+
+
+def _ratio_in_words(logs: dict[str, list[float]]) -> str:
+    ratio, low, high = interval(logs)
+    pairs = sum(map(len, logs.values()))
+    return (
+        f"ratio to the same model told the domain {ratio:.2f} [{low:.2f}, {high:.2f}], "
+        f"geometric mean over {len(logs)} problems and {pairs} pairs of runs"
+    )
 
 
 _WHAT = {
@@ -88,6 +103,7 @@ def _section(suite: str, records: Sequence[dict[str, Any]]) -> list[str]:
     methods = list(dict.fromkeys(r["method"] for r in records))
     failed = [r for r in records if r["status"] != "completed"]
     seeds = sorted({r["seed"] for r in records})
+    budgets = sorted({r["budget"] for r in records})
     lines = [
         f"## {suite}: {_WHAT[suite]}, median over {len(seeds)} seeds",
         "",
@@ -102,7 +118,12 @@ def _section(suite: str, records: Sequence[dict[str, Any]]) -> list[str]:
             values = [math.inf if v is None else v for v in last]
             cells.append(f"{np.median(values):.3g} ({len(values)})" if values else "-")
         lines.append(f"| {problem} | " + " | ".join(cells) + " |")
-    lines += ["", "In parentheses: how many runs.", ""]
+    lines += [
+        "",
+        f"After {' or '.join(map(str, budgets))} evaluations beyond the initial points, which are "
+        "the same for all: 3 to a dimension, in the start box. In parentheses: how many runs.",
+        "",
+    ]
     with_constraints = [r for r in records if OUTCOME_SUITES[suite][r["problem"]].num_constraints]
     for method in methods:
         logs = ratios(records, method)
@@ -111,8 +132,7 @@ def _section(suite: str, records: Sequence[dict[str, Any]]) -> list[str]:
             f"- {method}: infeasible evaluations {share:.2f}" if share == share else f"- {method}"
         )
         if method != ORACLE and logs:
-            ratio, low, high = interval(logs)
-            text += f"; ratio to the same model told the domain {ratio:.2f} [{low:.2f}, {high:.2f}]"
+            text += f"; {_ratio_in_words(logs)}"
         lines.append(text)
     if failed:
         named = {(r["problem"], r["method"], r["seed"]) for r in failed}
