@@ -1,8 +1,8 @@
 """Which of many data a model is conditioned on.
 
 An exact GP of ``n`` data costs ``n^3``. Of thousands, most lie in places that are known to be bad,
-and a search for the best does not come back to them. To keep some of those as well was worse: with
-them the model describes how bad they are, and not where the best is.
+and a search for the best does not come back to them. To keep some of those as well, spread over the
+space, was worse in the runs that were compared (60 of 150 data, five functions).
 """
 
 from __future__ import annotations
