@@ -164,6 +164,8 @@ def largest_size(value: float | tuple[float, ...]) -> float:
 
 
 def _read_numbers(value: Any) -> Any:
+    if value == []:
+        raise InputDataError("Expected a number, or several; got none.")
     return tuple(map(read_finite, value)) if isinstance(value, list) else read_finite(value)
 
 

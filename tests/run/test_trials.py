@@ -155,3 +155,11 @@ class Mute(Exception):
 def test_a_text_of_what_cannot_say_what_it_is() -> None:
     assert as_text("why") == "why"
     assert as_text(Mute()) == "Mute (which could not be printed: ValueError)"
+
+
+@pytest.mark.parametrize("name", ["value", "variance"])
+def test_numbers_of_which_there_are_none(name: str) -> None:
+    """As in a file that was edited."""
+    done = Trial(id=0, X=(0.5,), status="completed", value=1.0, variance=0.1, order=0)
+    with pytest.raises(InputDataError, match="got none"):
+        Trial.outcome_from_dict({**done.outcome_to_dict(), name: []})
