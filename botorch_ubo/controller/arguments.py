@@ -13,8 +13,7 @@ from torch import Tensor
 from botorch_ubo.acquisition.search import SearchSettings
 from botorch_ubo.boxes import HardLimits, check_inside, parse_hard_limits
 from botorch_ubo.controller.method import Method
-from botorch_ubo.policies.goal import Goal
-from botorch_ubo.policies.goal_view import check_epsilon_unit
+from botorch_ubo.policies.goal import Goal, check_epsilon_unit
 from botorch_ubo.policies.state import EpsilonUnit, Settings
 from botorch_ubo.spaces import Space
 

@@ -176,3 +176,12 @@ def check_goal(
         weights = objective.get_buffer("weights")
         return Goal(maximize, ScalarizedPosteriorTransform(weights))
     return Goal(maximize, posterior_transform, objective, tuple(constraints))
+
+
+def check_epsilon_unit(goal: Goal, unit: str) -> None:
+    """Refuse an accuracy in raw units of several objectives, which have no common one."""
+    if goal.is_multi and unit == "raw":
+        raise InputDataError(
+            "Expected `epsilon` in standard deviations with several objectives; got raw units, of "
+            "which each has its own. Pass a number alone."
+        )
