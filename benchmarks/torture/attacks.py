@@ -28,11 +28,11 @@ class Attack:
 
 # The long ones first, so that two processes end together.
 ATTACKS = {
+    "designs": Attack(attack_designs, 100_000),
     "suggest": Attack(attack_suggest, 1_200),
     "units": Attack(attack_units, 360),
     "mutations": Attack(attack_bytes, 10_000),
     "kills": Attack(attack_kills, 50),
-    "designs": Attack(attack_designs, 20_000),
     "data": Attack(attack_data, 400),
     "values": Attack(attack_values, 1_500),
     "shared": Attack(attack_shared, 200, 12),
