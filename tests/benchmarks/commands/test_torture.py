@@ -21,4 +21,4 @@ def test_nothing_is_lost_and_nothing_is_opaque(tmp_path: Path) -> None:
     assert [attack["name"] for attack in attacks] == list(ATTACKS)
     for attack in attacks:
         assert attack["tried"] == attack["survived"] > 0
-    assert "| hard limits: initial designs | 80 | 80 |" in output.with_suffix(".md").read_text()
+    assert "| hard limits: initial designs | 400 | 400 |" in output.with_suffix(".md").read_text()
