@@ -22,7 +22,8 @@ from benchmarks.report.measured import format_reference
 HELP = "compare the presets with runs of the authors' code from the same starts"
 PROBLEMS = ["ref_beale", "ref_hartmann3", "ref_levy3_authors"]
 _AS_RUN = {"suite": [], "jobs": 1, "scheduler": None, "data_dir": None, "preset": "cpu",
-           "plugin": [], "pack": None, "retry_failed": False, "dry_run": False}  # fmt: skip
+           "plugin": [], "pack": None, "retry_failed": False, "dry_run": False,
+           "batched": False}  # fmt: skip
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -269,6 +269,7 @@ def test_renamed_parameters_are_told():
     ],
 )
 @pytest.mark.filterwarnings("ignore:All points")
+@pytest.mark.filterwarnings("ignore:The distribution is specified")  # a step that does not divide
 def test_odd_ranges(ask):
     study = make_study(None, n_startup_trials=2)
     study.optimize(ask, n_trials=5)

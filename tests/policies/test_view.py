@@ -87,7 +87,7 @@ class TestValues:
         view = ModelView(model, UNIT)
         assert view.given is model and hasattr(model, "outcome_transform")
         assert not hasattr(view.model, "outcome_transform")
-        assert float(model.posterior(X[:1]).mean) > 490
+        assert model.posterior(X[:1]).mean.item() > 490
 
     def test_outcomes_that_are_not_standardised_are_raw(self) -> None:
         X, Y = random_data(7)

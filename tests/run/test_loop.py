@@ -96,8 +96,11 @@ class TestObjective:
         assert "a variance, as with the results so far" in result.failures[0].reason
 
     def test_an_objective_that_always_fails(self) -> None:
-        with pytest.raises(
-            NoResultError, match=r"all 8 failed so far: 8 times .TypeError.*input_type"
+        with (
+            pytest.warns(ObjectiveWarning, match="unsupported operand"),
+            pytest.raises(
+                NoResultError, match=r"all 8 failed so far: 8 times .TypeError.*input_type"
+            ),
         ):
             minimize(lambda x: (x - 1).sum(), BOX, budget=8, catch=TypeError, **FAST)
 
