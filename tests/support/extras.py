@@ -49,7 +49,7 @@ MODULES: dict[str, list[str]] = {
     "benchmarks": ["benchmarks.commands", "benchmarks.report.figures", "benchmarks.methods"],
     "test": _imported_in("tests"),
     "dev": ["ruff", "mypy", "importlinter"],
-    "fully-bayesian": ["botorch.models.fully_bayesian", "pyro"],
+    "fully-bayesian": ["botorch.models.fully_bayesian", "numpyro"],
 }
 
 
