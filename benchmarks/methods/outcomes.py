@@ -3,8 +3,8 @@
 - ``EI-Turns``, the default, ``EI-Roaming``, ``HuBO-EI``: methods of the package from the start box;
 - ``oracle``: the same model and acquisition function in the domain, which it is told;
 - ``oracle (BoTorch)``: BoTorch's default models, ``fit_gpytorch_mll``, the same acquisition
-  functions with BoTorch's temperatures, and ``optimize_acqf``, in the domain, with as many
-  samples and restarts as the package's;
+  functions with BoTorch's temperatures, and ``optimize_acqf``, in the domain, with the samples
+  and restarts of BoTorch's tutorials;
 - ``first box``: the same as ``oracle`` in the start box.
 """
 
@@ -32,7 +32,8 @@ from benchmarks.problems.problem import Start
 from botorch_ubo import ExpandingBounds
 from botorch_ubo.models import fit_default_models
 
-_SAMPLES, _SAMPLES_OF_CELLS = 128, 32  # the latter for more than two objectives
+_SAMPLES, _SAMPLES_OF_VOLUME = 256, 128  # those of BoTorch's tutorials
+_RESTARTS, _RAW_SAMPLES = 10, 512  # likewise
 
 
 class OutcomeContender(Protocol):
@@ -99,13 +100,13 @@ class BoTorchContender:
             model = SingleTaskGP(X, Y, input_transform=unit)  # outcomes are independent
             fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
             acqf = self._acquisition(model, X, Y)
-            x, _ = optimize_acqf(acqf, self.bounds, q=1, num_restarts=4, raw_samples=512)
+            x, _ = optimize_acqf(acqf, self.bounds, 1, _RESTARTS, _RAW_SAMPLES)
         return x
 
     def _acquisition(
         self, model: SingleTaskGP, X: Tensor, Y: Tensor
     ) -> qLogNoisyExpectedImprovement | qLogNoisyExpectedHypervolumeImprovement:
-        samples = _SAMPLES if self.problem.num_objectives <= 2 else _SAMPLES_OF_CELLS
+        samples = _SAMPLES_OF_VOLUME if self.problem.is_multi else _SAMPLES
         sampler = SobolQMCNormalSampler(torch.Size([samples]), seed=self.seed)
         if not self.problem.is_multi:
             return qLogNoisyExpectedImprovement(
