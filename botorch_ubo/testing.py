@@ -40,9 +40,7 @@ class StrategyConformance:
 
     method: ClassVar[str | Method]
     """A method with the strategy, its trigger and acquisition functions, or the name of one."""
-    devices: ClassVar[tuple[str, ...]] = (
-        ("cpu", "cuda") if torch.cuda.is_available() else ("cpu",)
-    )
+    devices: ClassVar[tuple[str, ...]] = ("cpu", "cuda") if torch.cuda.is_available() else ("cpu",)
     steps: ClassVar[int] = 3
 
     def make(self, bounds: Tensor, **kwargs: Any) -> ExpandingBounds:

@@ -128,5 +128,3 @@ def _places(value: Any) -> Any:
         yield value, key
         if isinstance(inner, dict | list):
             yield from _places(inner)
-
-

@@ -40,9 +40,7 @@ def attack_units(count: int, seed: int) -> Tally:
     return tally
 
 
-def propose(
-    method: str, scale: float, offset: float, units: list[float], sign: float
-) -> Proposals:
+def propose(method: str, scale: float, offset: float, units: list[float], sign: float) -> Proposals:
     """Points and boxes in plain units, of steps in others."""
     unit = torch.tensor(units, dtype=torch.double)
     generator = torch.Generator().manual_seed(3)

@@ -39,9 +39,7 @@ def initial_points(bounds: Tensor, hard_limits: Tensor, n: int, span: float, see
     """
     inner = n if span == 1 else min(n, bounds.shape[-1] + 1)
     wider = fit_inside(scale_about_center(bounds, span), hard_limits)
-    around = torch.stack(
-        [torch.minimum(wider[0], bounds[0]), torch.maximum(wider[1], bounds[1])]
-    )
+    around = torch.stack([torch.minimum(wider[0], bounds[0]), torch.maximum(wider[1], bounds[1])])
     parts = [
         draw_sobol_samples(box, count, 1, seed=seed + 7919 * i).squeeze(-2)
         for i, (box, count) in enumerate([(bounds, inner), (around, n - inner)])

@@ -286,12 +286,8 @@ def _search(
 ) -> Tensor:
     view, settings = context.view, context.settings.search
     if needs_own_search(acq_function, q, space):
-        return maximize_in_space(
-            acq_function, boxes, view.neighborhood, q, seed, settings, space
-        )
-    X, _ = maximize_acquisition(
-        acq_function, boxes, view.neighborhood, q, seed, settings, lattice
-    )
+        return maximize_in_space(acq_function, boxes, view.neighborhood, q, seed, settings, space)
+    X, _ = maximize_acquisition(acq_function, boxes, view.neighborhood, q, seed, settings, lattice)
     return X
 
 

@@ -60,11 +60,7 @@ def is_settled(trial: FrozenTrial) -> bool:
 def unsettled_numbers(study: Study, numbers: Collection[int]) -> set[int]:
     """Those of some trials that run with a proposal that may change yet."""
     running = study._get_trials(deepcopy=False, states=(TrialState.RUNNING,), use_cache=False)
-    return {
-        trial.number
-        for trial in running
-        if trial.number in numbers and not is_settled(trial)
-    }
+    return {trial.number for trial in running if trial.number in numbers and not is_settled(trial)}
 
 
 def read_record(

@@ -88,9 +88,7 @@ class GoalOutcomes(ModelView):
             posterior = self.model.posterior(X, observation_noise=observation_noise)
             joint = isinstance(posterior, MultitaskGPPosterior)
             if joint:  # BoTorch's of correlated outputs cannot be sampled point by point
-                posterior = self.model.posterior(
-                    self.X_raw, observation_noise=observation_noise
-                )
+                posterior = self.model.posterior(self.X_raw, observation_noise=observation_noise)
             samples = get_sampler(posterior, torch.Size([_SAMPLES]), seed=0)(posterior)
         if joint:
             return samples

@@ -31,9 +31,7 @@ Config = dict[str, Any]
 _MALFORMED = (BotorchError, KeyError, TypeError, ValueError, IndexError, AttributeError)
 
 
-def describe(
-    box: ExpandingBounds, num_initial: int, hard_limits: Tensor, goal: RunGoal
-) -> Config:
+def describe(box: ExpandingBounds, num_initial: int, hard_limits: Tensor, goal: RunGoal) -> Config:
     """The arguments of a run, as JSON values."""
     settings = box.settings
     # Only if there is one, so that files of runs without names are as they were.

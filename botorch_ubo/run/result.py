@@ -223,9 +223,7 @@ def summarize_run(
         hard_limits=limits,
         box=box,
         stopped_because=stopped_because,
-        advice=(
-            advise_flat(Y) if flat else advise(X, best, initial, bounds, limits, held, space)
-        ),
+        advice=(advise_flat(Y) if flat else advise(X, best, initial, bounds, limits, held, space)),
         noise=_noise(model, X[recommended : recommended + 1]),
         num_in_model=len(model.selected) if isinstance(model, SelectedGP) else None,
     )

@@ -122,8 +122,7 @@ class Float(Parameter):
         here = self.snap(u)
         index = self._index(self.decode(here))
         near = [
-            self.encode(self.decode(self._anchor + k * self.step))
-            for k in (index - 1, index + 1)
+            self.encode(self.decode(self._anchor + k * self.step)) for k in (index - 1, index + 1)
         ]
         return [v for v in near if v != here]
 

@@ -102,9 +102,7 @@ def test_main_reports_and_draws(
 
 @pytest.mark.slow
 def test_the_same_seed_gives_the_same_run():
-    first, second, other = (
-        demo.run("EI-Turns", seed, 2, 2.0, quiet=True) for seed in (2, 2, 3)
-    )
+    first, second, other = (demo.run("EI-Turns", seed, 2, 2.0, quiet=True) for seed in (2, 2, 3))
     assert torch.equal(first.X, second.X)
     assert not torch.equal(first.X, other.X)
 

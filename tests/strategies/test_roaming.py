@@ -93,9 +93,7 @@ def test_follows_the_best_mean_not_the_luckiest_observation():
 def test_hard_limits_are_kept_on_either_side_of_the_incumbent():
     X, Y = climb(4, step=1.0)
     limits = {0: (None, 3.0), 1: (-1.0, None)}
-    box = build(
-        "EI-Roaming", unit_box(), hard_limits=limits, blind_limit=math.inf
-    )
+    box = build("EI-Roaming", unit_box(), hard_limits=limits, blind_limit=math.inf)
     feed(box, X, Y, start=3)  # the incumbent is on the limit
     assert box.bounds.tolist() == [pytest.approx([0.0, 0.0]), pytest.approx([3.0, 6.0])]
     assert box.history[-1].stopped_by_limit == ((0, "upper"),)

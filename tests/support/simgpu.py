@@ -150,6 +150,8 @@ def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
 
 
 Tensor.__deepcopy__ = _deepcopy
+
+
 class _Backend(_DummyBackendModule):
     """Without a generator of its own, for those who keep and restore all of them."""
 

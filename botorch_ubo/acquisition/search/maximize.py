@@ -111,9 +111,7 @@ def _maximize_one(
     for i, box in enumerate(boxes):
         draw = StartsAroundData(neighborhood, seed + 7919 * i)
         starts = draw(acq_function, box, 1, share.num_restarts, share.raw_samples)
-        again = partial(
-            _climb, acq_function, box, neighborhood=neighborhood, options=share.options
-        )
+        again = partial(_climb, acq_function, box, neighborhood=neighborhood, options=share.options)
         X, value = again(starts)
         X, value = alternate(acq_function, X, value, neighborhood.categories, again)
         if best is None or value > best[1]:

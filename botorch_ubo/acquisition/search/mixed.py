@@ -90,9 +90,7 @@ def _alternate(
         found = X[climbing]
         if discrete or categories:
             found, _ = discrete_step(inputs, discrete, categories, found)
-        X[climbing], value[climbing] = continuous_step(
-            inputs, of_values, of_categories, found
-        )
+        X[climbing], value[climbing] = continuous_step(inputs, of_values, of_categories, found)
         climbing = climbing & (value - before > _TOLERANCE)
         if not climbing.any():
             break

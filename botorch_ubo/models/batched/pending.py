@@ -35,9 +35,7 @@ class BatchedPendingLogEI:
     """``B x m x N``: what the pending points explain is the kernel times its transpose."""
 
     @classmethod
-    def of(
-        cls, gp: BatchedGP, best_f: Tensor, pending: Tensor, e: Tensor
-    ) -> BatchedPendingLogEI:
+    def of(cls, gp: BatchedGP, best_f: Tensor, pending: Tensor, e: Tensor) -> BatchedPendingLogEI:
         r"""Beyond some pending points.
 
         Args:

@@ -136,9 +136,7 @@ def _fronts(points: ShownPoints) -> list[Figure]:
     pairs = [(i, j) for i in range(k) for j in range(i + 1, k)][:3]
     figures = []
     for a, b in pairs:
-        traces = _outcomes(
-            points, feasible, Y[:, a].tolist(), Y[:, b].tolist()
-        )
+        traces = _outcomes(points, feasible, Y[:, a].tolist(), Y[:, b].tolist())
         front = sorted(run.front, key=Y[:, a].tolist().__getitem__)
         traces.append(
             markers(

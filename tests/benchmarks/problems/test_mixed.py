@@ -37,9 +37,7 @@ def test_known_optima(name: str, params: dict[str, object]) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "method", ["EI-Turns", "Optuna-GP-told-spread", "Optuna-TPE-told-spread"]
-)
+@pytest.mark.parametrize("method", ["EI-Turns", "Optuna-GP-told-spread", "Optuna-TPE-told-spread"])
 def test_every_method_of_the_suite_runs(method: str) -> None:
     record = run_one("mixed_hills", method, 0, budget=2)
     assert record.status == "ok", record.error

@@ -107,8 +107,6 @@ def test_worse_values_leave_the_frame_where_they_would_squeeze_the_others() -> N
     assert len(drawn(figures_in(page)[0], "initial points")["x"]) == len(run.completed)
 
 
-
-
 @pytest.mark.parametrize("scale", [1e-200, 1e140])
 def test_numbers_of_any_size_can_be_drawn(scale: float) -> None:
     optimizer = UnboundedOptimizer([(0.0, 1.0)])
