@@ -7,6 +7,7 @@ so that all meet the same machine. The first round of each case does not count.
   before   an older version of it: --before FOLDER, a checkout (git worktree add FOLDER COMMIT)
   stock    a stock BoTorch iteration: SingleTaskGP, fit_gpytorch_mll, LogEI, optimize_acqf
   optuna   Optuna's GP sampler (with greenlet, which it needs to be fast)
+  ax       Ax's client with its default strategy, which is BoTorch's in its hands
 
 By n at one d, by d at one n, and by what is asked for: several points, pending ones, failures. A
 contender that took more than 4 s is asked for nothing larger. Ratios are what to read; seconds
@@ -20,7 +21,8 @@ from pathlib import Path
 from benchmarks.commands.options import json_file
 from benchmarks.report.speed import draw_speed, format_speed
 from benchmarks.runs.metadata import save_json
-from benchmarks.runs.speed import RIVALS, Case, measure_speed
+from benchmarks.runs.rivals import RIVALS
+from benchmarks.runs.speed import Case, measure_speed
 
 HELP = "seconds per suggestion by n, d, q, pending and failed points, beside others"
 SIZES = (20, 50, 100, 200, 500, 1000, 2000, 5000)
@@ -56,6 +58,8 @@ def run(arguments: argparse.Namespace) -> int:
     cases += [Case(SIZE, DIM, **request) for request in requests]
     if not cases or arguments.repeats < 1:
         raise SystemExit("expected some --sizes, --dims or --requests, and --repeats of 1 or more")
+    if "ax" in arguments.rivals and find_spec("ax") is None:
+        raise SystemExit("expected ax-platform: install it, or leave ax out of --rivals")
     rivals = {name: RIVALS[name] for name in arguments.rivals}
     measured = measure_speed(cases, arguments.repeats, arguments.before, rivals)
     report = format_speed(measured)

@@ -17,6 +17,7 @@ NAMES = {
     "before": "before",
     "stock": "stock BoTorch",
     "optuna": "Optuna's GP",
+    "ax": "Ax",
 }
 
 

@@ -4,23 +4,17 @@ import json
 import os
 import subprocess
 import sys
-import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
-from botorch.acquisition import LogExpectedImprovement
-from botorch.optim import optimize_acqf
-from botorch.utils.sampling import manual_seed
 from torch import Tensor
 
-from benchmarks.methods.log_ei import fit_stock_model
-from benchmarks.methods.outside import OptunaContender
 from benchmarks.runs.metadata import ROOT
-from botorch_ubo.boxes import scale_about_center
+from benchmarks.runs.rivals import Contender
 
 TOO_LONG = 4.0  # seconds after which a contender is asked for no larger case
 _INITIAL = 3.0  # per dimension
@@ -90,37 +84,6 @@ class Version:
     def close(self) -> None:
         self._process.terminate()
         self._process.wait()
-
-
-def time_stock(data: dict[str, Any]) -> dict[str, float]:
-    """BoTorch's tutorial: SingleTaskGP, fit_gpytorch_mll, LogEI, optimize_acqf; in a known box."""
-    X, Y, bounds = _tensors(data)
-    domain = scale_about_center(bounds, 5.0)
-    began = time.process_time()
-    with manual_seed(0):
-        model = fit_stock_model(X, Y, domain)
-        fitted = time.process_time()
-        acqf = LogExpectedImprovement(model, best_f=Y.max())
-        optimize_acqf(acqf, domain, q=1, num_restarts=10, raw_samples=512)
-    return {"fit": fitted - began, "seconds": time.process_time() - began}
-
-
-def time_optuna(data: dict[str, Any]) -> dict[str, float]:
-    """Optuna's GP sampler in a known box; the time in which it is told the data does not count."""
-    X, Y, bounds = _tensors(data)
-    contender = OptunaContender(scale_about_center(bounds, 50.0), 0)
-    study = contender._begin(X, Y)
-    began = time.process_time()
-    study.ask(contender._space)
-    return {"seconds": time.process_time() - began}
-
-
-def _tensors(data: dict[str, Any]) -> Iterator[Tensor]:
-    return (torch.tensor(data[key], dtype=torch.double) for key in ("X", "Y", "bounds"))
-
-
-Contender = Callable[[dict[str, Any]], dict[str, float]]
-RIVALS: dict[str, Contender] = {"stock": time_stock, "optuna": time_optuna}
 
 
 def measure_speed(
