@@ -19,6 +19,7 @@ from benchmarks.methods.log_ei import LOG_EI, wide_box
 from benchmarks.methods.mixed import MixedOptunaContender, optuna_tpe
 from benchmarks.methods.outside import CMAContender, OptunaContender
 from benchmarks.methods.presets import PRESETS
+from benchmarks.methods.selected import SELECTIONS
 from benchmarks.methods.told import SAME, spread_start, true_domain
 from benchmarks.problems.problem import Problem, Start
 from benchmarks.problems.reference import AUTHORS
@@ -48,6 +49,7 @@ GROUPS: dict[str, dict[str, Make]] = {
     "outside": OUTSIDE,
     "ablation": ABLATIONS,
     "presets": PRESETS,
+    "selection": SELECTIONS,
     "plugin": {},
 }
 # Whoever is to be the default must bear comparison with these, whatever the suite.

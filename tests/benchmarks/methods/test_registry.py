@@ -10,6 +10,7 @@ from benchmarks.methods.contender import Clock
 from benchmarks.methods.log_ei import LogEIContender, wide_box
 from benchmarks.methods.outside import CMAContender
 from benchmarks.methods.registry import GROUPS, OUTSIDE, make_contender, resolve_methods
+from benchmarks.methods.selected import FEW, SELECTIONS
 from benchmarks.methods.told import SAME
 from benchmarks.problems.problem import Problem, make_start
 from benchmarks.problems.registry import find_problem
@@ -131,3 +132,16 @@ def test_methods_by_group_and_name() -> None:
 def test_every_variant_suggests_in_its_box(name: str) -> None:
     found, _ = evaluate(find_problem("beale", 0), name, 1)
     assert found.isfinite().all()
+
+
+@pytest.mark.parametrize("name", [name for name in SELECTIONS if "all data" not in name])
+def test_a_model_of_few_data_is_of_those_few_and_keeps_all(name: str) -> None:
+    X = torch.rand(FEW + 20, 2, generator=torch.Generator().manual_seed(0), dtype=torch.double)
+    Y = -(X - 0.3).square().sum(dim=-1, keepdim=True)
+    box = tensor([[0.0, 0.0], [0.5, 0.5]])
+    problem = find_problem("beale", 0)
+    contender = make_contender(name, problem, make_start(problem, 0), 0)
+    model = contender.fit(X, Y, box)
+    assert len(set(model.selected.tolist())) == FEW and len(model.train_targets) == FEW + 20
+    assert int(Y.argmax()) in model.selected.tolist()
+    assert len(contender.fit(X[:FEW], Y[:FEW], box).train_targets) == FEW
