@@ -1,4 +1,4 @@
-"""The default with a model of all data, and of few of them by several rules, to judge the one it has.
+"""The default with a model of all data, and of few by several rules, to judge the one it has.
 
 - ``all data``: exact, however many there are;
 - ``60 best``: the default's rule with a limit that a run of a hundred evaluations exceeds;

@@ -66,23 +66,31 @@ KINDS: dict[str, Kind] = {
 }
 
 
-def _half(look: bool) -> dict[str, tuple[Kind, Form, int]]:
+Function = tuple[Kind, Form, int]  # the last is the dimension
+
+
+def half_of(kinds: dict[str, Kind], look: bool) -> dict[str, Function]:
     """The functions of a half by name."""
     found = {}
-    for place, kind in enumerate(KINDS.values()):
+    for place, kind in enumerate(kinds.values()):
         family = sorted(kind.forms)[(place + (not look)) % 2]
         for dim in kind.dims:
             found[f"fam_{family}{dim}"] = kind, kind.forms[family], dim
     return found
 
 
-HALVES = {LOOK: _half(look=True), JUDGE: _half(look=False)}
+HALVES = {LOOK: half_of(KINDS, look=True), JUDGE: half_of(KINDS, look=False)}
 FUNCTIONS = {**HALVES[LOOK], **HALVES[JUDGE]}
 
 
 def make_function(name: str, seed: int, sources: Sources) -> Problem:
     """The instance of that seed."""
-    kind, form, dim = FUNCTIONS[name]
+    return make_instance(name, FUNCTIONS[name], seed)
+
+
+def make_instance(name: str, function: Function, seed: int) -> Problem:
+    """The instance of that seed of any form, in any dimension."""
+    kind, form, dim = function
     rng = np.random.default_rng([_STREAM, seed, zlib.crc32(name.encode())])
     lower, upper = -SIDE / 2, SIDE / 2
     optimizer = torch.from_numpy(rng.uniform(lower + MARGIN * SIDE, upper - MARGIN * SIDE, dim))

@@ -7,7 +7,17 @@ A further suite is a module of this folder with a ``Family``, and a line in ``FA
 import difflib
 from collections.abc import Iterable
 
-from benchmarks.problems import families, far, mixed, mnist, reference, stress, textbook, tuning
+from benchmarks.problems import (
+    families,
+    far,
+    highdim,
+    mixed,
+    mnist,
+    reference,
+    stress,
+    textbook,
+    tuning,
+)
 from benchmarks.problems.problem import Family, Problem, Sources, Suite
 from botorch_ubo.methods import DEFAULT_METHOD
 
@@ -21,6 +31,7 @@ FAMILIES: tuple[Family, ...] = (
     tuning.FAMILY,
     mixed.FAMILY,
     *families.FAMILIES,
+    *highdim.FAMILIES,
 )
 HEADINGS = {family.kind: family.heading for family in FAMILIES}
 NAMES = tuple(name for family in FAMILIES for name in family.names)

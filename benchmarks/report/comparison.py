@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import numpy as np
 import pandas as pd
 
-from benchmarks.problems.families import JUDGE
+from benchmarks.problems import families, highdim
 from benchmarks.problems.registry import HEADINGS
 from benchmarks.report.markdown import MISSING, interval, percent, plain, signed, write_table
 from benchmarks.report.measures import pivot
@@ -74,7 +74,7 @@ def _compare(rows: pd.DataFrame, suite: str, baseline: str) -> str:
         ]
     if column == "lack":
         parts += _tasks(rows, list(order))
-    if suite == JUDGE:
+    if suite in (families.JUDGE, highdim.JUDGE):
         parts += _entry(rows, differences, baseline)
     return "\n\n".join(parts)
 
