@@ -70,17 +70,18 @@ class Ledger:
         """The number of trials that were asked for."""
         return sum(trial.asked for trial in self.trials)
 
-    def propose(self, point: Sequence[float], asked: bool = True) -> Ledger:
+    def propose(self, point: Sequence[float]) -> Ledger:
         """Add a pending trial."""
-        trial = Trial(id=len(self.trials), X=tuple(map(float, point)), asked=asked)
+        trial = Trial(id=len(self.trials), X=tuple(map(float, point)))
         return _with_last_order((*self.trials, trial), self.last_order)
 
     def complete(self, trial: Trial | int, value: Numbers, variance: Numbers | None) -> Ledger:
         """Give a trial its value; NaN, infinities and their like make it a failed one."""
         known = self.find(trial)
         if not largest_size(value) < _TOO_LARGE:
-            return self.fail(known, f"the value is {value}")
-        self._check_variance(variance)
+            return self.fail(known, _no_number(value))
+        _check_variance(variance)
+        self._check_same_noise(variance)
         if known.status == COMPLETED:
             if (known.value, known.variance) == (value, variance):
                 return self
@@ -90,6 +91,28 @@ class Ledger:
                 "`add_data`."
             )
         return self._put(known, status=COMPLETED, value=value, variance=variance, reason="")
+
+    def add(
+        self, points: Sequence[Sequence[float]], values: Sequence[Numbers], variances: Sequence[Any]
+    ) -> Ledger:
+        """Evaluations that were not asked for; in one change, since each copies all trials.
+
+        Variances are given for all of them, or ``None`` for all.
+        """
+        trials, order, any_number = list(self.trials), self.last_order, False
+        for point, value, variance in zip(points, values, variances, strict=True):
+            order += 1
+            made: dict[str, Any] = {"id": len(trials), "X": tuple(map(float, point))}
+            if largest_size(value) < _TOO_LARGE:
+                _check_variance(variance)
+                any_number = True
+                made |= {"status": COMPLETED, "value": value, "variance": variance}
+            else:
+                made |= {"status": FAILED, "reason": _no_number(value)}
+            trials.append(Trial(order=order, asked=False, **made))
+        if any_number:
+            self._check_same_noise(variances[0])
+        return _with_last_order(tuple(trials), order)
 
     def fail(self, trial: Trial | int, reason: str) -> Ledger:
         """Declare a trial failed."""
@@ -153,11 +176,7 @@ class Ledger:
         trials = (*self.trials[: known.id], trial, *self.trials[known.id + 1 :])
         return _with_last_order(trials, order)
 
-    def _check_variance(self, variance: Numbers | None) -> None:
-        if variance is not None and not (
-            0 <= least(variance) and largest_size(variance) < math.inf
-        ):
-            raise InputDataError(f"Expected a finite variance >= 0; got {variance}.")
+    def _check_same_noise(self, variance: Numbers | None) -> None:
         done = next((trial for trial in self.trials if trial.status == COMPLETED), None)
         if done is not None and (done.variance is None) != (variance is None):
             given = "no variance" if done.variance is None else "a variance"
@@ -165,6 +184,15 @@ class Ledger:
                 f"Expected {given}, as with the results so far: noise is given for all results or "
                 "learned for all."
             )
+
+
+def _no_number(value: Numbers) -> str:
+    return f"the value is {value}"
+
+
+def _check_variance(variance: Numbers | None) -> None:
+    if variance is not None and not (0 <= least(variance) and largest_size(variance) < math.inf):
+        raise InputDataError(f"Expected a finite variance >= 0; got {variance}.")
 
 
 def _with_last_order(trials: tuple[Trial, ...], last_order: int) -> Ledger:
