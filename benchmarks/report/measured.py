@@ -19,6 +19,7 @@ QUALITY_WITHIN = {"fit": 0.05, "search": 0.01}
 QUALITY_TARGETS = {"fit": ("fits", 0.95), "search": ("searches", 0.99)}
 SLOWEST_TARGET = 3.0
 MEMORY_TARGET = 1.25
+APART_TARGET = 1.5  # of a step late in the run, so that the whole is about linear
 RECORD_SECONDS_TARGET = 2.0  # a step copies references to all trials; its file does not care
 RECORD_BYTES_TARGET = 1.05
 MEMORY_FROM = 50  # evaluations: by then everything that is loaded once has been
@@ -50,9 +51,10 @@ def format_quality(measured: Rows) -> str:
 
 
 def format_endurance(steps: pd.DataFrame) -> str:
-    """Memory every 50 evaluations, seconds, and verdicts."""
+    """Memory along the run, seconds, and verdicts."""
     memory, taken = steps["peak_memory"], steps[steps["suggested"]]["seconds"]
-    marks = memory[(steps.index % MEMORY_FROM == 0) | (steps.index == len(steps))]
+    every = MEMORY_FROM * max(1, len(steps) // (10 * MEMORY_FROM))
+    marks = memory[(steps.index % every == 0) | (steps.index == len(steps))]
     half = len(taken) // 2
     lines = [
         f"peak memory in MiB by evaluation: {marks.round().to_dict()}",
@@ -64,7 +66,17 @@ def format_endurance(steps: pd.DataFrame) -> str:
     if len(steps) > MEMORY_FROM:
         growth = memory.iloc[-1] / memory[MEMORY_FROM]
         lines.append(_verdict(f"memory at the end / at {MEMORY_FROM}", growth, MEMORY_TARGET))
-    return "\n".join(lines)
+    quarter = len(taken) // 4
+    if quarter:
+        apart = steps["apart"][steps["suggested"]]
+        parts = [apart.iloc[i * quarter : (i + 1) * quarter].mean() for i in range(4)]
+        shown = ", ".join(f"{1e3 * part:.2f}" for part in parts)
+        lines += [
+            f"milliseconds of an ask and a tell apart from the model, by quarters: {shown}; of all "
+            f"{len(steps)} evaluations together {steps['apart'].sum():.1f} s",
+            _verdict("apart from the model, last / first", parts[3] / parts[0], APART_TARGET),
+        ]
+    return "\n\n".join(lines)
 
 
 def format_record(steps: pd.DataFrame) -> str:

@@ -43,6 +43,7 @@ def format_speed(measured: Rows) -> str:
         parts.append(f"By {axis}, {other} = {fixed}\n\n{write_table(_cells(wide), axis)}")
         if axis == "n":
             parts.append(f"Exponents of n: {_exponents(wide)}.")
+            parts.append(_peaks(part[part["contender"] == "default"]))
     asked = table.drop(index=plain.index)
     if len(asked):
         parts.append(_by_request(table, asked))
@@ -76,6 +77,12 @@ def _exponents(wide: pd.DataFrame) -> str:
     ]
     whole = math.log(times.iloc[-1] / times.iloc[0]) / math.log(times.index[-1] / times.index[0])
     return f"{whole:.2f} over all; {', '.join(slopes)}"
+
+
+def _peaks(part: pd.DataFrame) -> str:
+    """The most memory of the default's process up to each n, libraries included."""
+    peaks = [f"{peak:.0f} (n = {n})" for n, peak in zip(part["n"], part["peak"], strict=True)]
+    return f"Memory of the default's process, libraries included, in MiB: {', '.join(peaks)}."
 
 
 def _by_request(table: pd.DataFrame, asked: pd.DataFrame) -> str:

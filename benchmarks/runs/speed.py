@@ -136,4 +136,5 @@ def _row(case: Case, name: str, times: list[dict[str, float]]) -> dict[str, Any]
         "seconds": [time["seconds"] for time in counted],
         "fit": [time["fit"] for time in counted if "fit" in time],
         "memory": max(time.get("memory", 0.0) for time in times),
+        "peak": max(time.get("peak", 0.0) for time in times),
     }

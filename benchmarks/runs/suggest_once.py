@@ -17,7 +17,7 @@ import botorch_ubo
 
 
 def suggest(case: dict[str, Any]) -> dict[str, float]:
-    """CPU seconds of the fit and of the rest, and MiB that the process has grown by."""
+    """CPU seconds of the fit and of all, MiB that the process has grown by, and its most so far."""
     X, Y, bounds = (torch.tensor(case[key], dtype=torch.double) for key in ("X", "Y", "bounds"))
     given = {
         name: torch.tensor(case[name], dtype=torch.double)
@@ -32,8 +32,9 @@ def suggest(case: dict[str, Any]) -> dict[str, float]:
     fitted = time.process_time()
     box.suggest(model, q=case["q"], **given)
     ended = time.process_time()
-    grown = _peak_memory() - before
-    return {"fit": fitted - began, "seconds": ended - began, "memory": grown}
+    peak = _peak_memory()
+    seconds = {"fit": fitted - began, "seconds": ended - began}
+    return {**seconds, "memory": peak - before, "peak": peak}
 
 
 def _peak_memory() -> float:

@@ -10,12 +10,16 @@ from benchmarks.__main__ import main
 
 def test_a_short_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     output = tmp_path / "endurance.json"
-    arguments = ["--evaluations", "20", "--method", "EI-Vanilla", "--output", str(output)]
+    arguments = ["--evaluations", "24", "--method", "EI-Vanilla", "--output", str(output)]
     assert main(["endurance", *arguments]) == 0
-    assert "per suggestion: median" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "per suggestion: median" in printed and "apart from the model, last / first" in printed
+    assert printed.strip() in output.with_suffix(".md").read_text()
     kept = json.loads(output.read_text())
-    assert kept["steps"]["suggested"] == [False] * 18 + [True] * 2
+    assert kept["steps"]["suggested"] == [False] * 18 + [True] * 6
     assert min(kept["steps"]["peak_memory"]) > 10 and max(kept["steps"]["seconds"]) > 0
+    steps = kept["steps"]
+    assert 0 < sum(steps["apart"][18:]) < 0.5 * sum(steps["seconds"][18:])
     assert kept["metadata"]["threads"] >= 1
 
 

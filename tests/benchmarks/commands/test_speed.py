@@ -22,4 +22,5 @@ def test_every_contender_is_timed_on_every_case(
     plain = {(n, 0, name) for n in (10, 20, 50) for name in ("default", "optuna", "ax")}
     assert found == plain | {(50, 1, "default")}
     assert all(value > 0 for row in measured for value in row["seconds"])
+    assert "(n = 20)" in printed and all(r["peak"] > 50 for r in measured if r["memory"])
     assert output.with_suffix(".md").exists() and output.with_suffix(".png").exists()

@@ -28,11 +28,11 @@ class TestQuality:
 
 
 class TestEndurance:
-    def steps(self, last_memory: float, slowest: float) -> pd.DataFrame:
-        """200 steps of one second and 100 MiB, but for the last."""
-        rows = [(i, i > 18, 1.0, 100.0) for i in range(1, 200)]
-        rows.append((200, True, slowest, last_memory))
-        columns = ["number", "suggested", "seconds", "peak_memory"]
+    def steps(self, last_memory: float, slowest: float, late: float = 0.1) -> pd.DataFrame:
+        """200 steps of 1 s, 0.1 s apart from the model and 100 MiB, but for the last."""
+        rows = [(i, i > 18, 1.0, 0.1 if i < 150 else late, 100.0) for i in range(1, 200)]
+        rows.append((200, True, slowest, late, last_memory))
+        columns = ["number", "suggested", "seconds", "apart", "peak_memory"]
         return pd.DataFrame(rows, columns=columns).set_index("number")
 
     def test_targets_met(self) -> None:
@@ -42,11 +42,14 @@ class TestEndurance:
         )
         assert "slowest / median: 2.00, target 3.0: met" in text
         assert "memory at the end / at 50: 1.10, target 1.25: met" in text
+        assert "by quarters: 100.00, 100.00, 100.00, 100.00; of all 200" in text
+        assert "apart from the model, last / first: 1.00, target 1.5: met" in text
 
     def test_targets_missed(self) -> None:
-        text = format_endurance(self.steps(last_memory=130.0, slowest=3.5))
+        text = format_endurance(self.steps(last_memory=130.0, slowest=3.5, late=0.2))
         assert "slowest / median: 3.50, target 3.0: MISSED" in text
         assert "memory at the end / at 50: 1.30, target 1.25: MISSED" in text
+        assert "apart from the model, last / first: 2.00, target 1.5: MISSED" in text
 
 
 class TestCoverage:
