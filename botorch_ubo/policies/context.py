@@ -160,7 +160,8 @@ class Context:
     @cached_property
     def confidence(self) -> Confidence:
         """Confidence bounds of this step, for those who use them."""
-        return Confidence(self)
+        # Of a twin: a circle of both would keep the model's matrices until the collector comes.
+        return Confidence(self.with_state(self.state))
 
     def to_model(self, box: Tensor) -> Tensor:
         """Map a raw box (``... x 2 x d``) to the model's space, in double on its device."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+import torch
 from botorch.exceptions.errors import InputDataError
 from torch import Tensor
 
@@ -24,6 +25,7 @@ from botorch_ubo.run.trials import (
     least,
 )
 
+Rows = tuple[Tensor, Tensor, Tensor | None]
 _TOO_LARGE = 1e150  # its square is infinite, and so would be the variance of the values
 
 
@@ -61,8 +63,12 @@ class Ledger:
 
     def told_since(self, before: Ledger) -> list[Trial]:
         """Trials whose outcome has come in since an earlier ledger, in that order."""
-        last = before.last_order
-        told = [(it.order, it) for it in self.trials if it.order is not None and it.order > last]
+        last, told = before.last_order, list[tuple[int, Trial]]()
+        for trial in reversed(self.trials):  # mostly the newest ones
+            if len(told) == self.last_order - last:  # each has a number of its own
+                break
+            if trial.order is not None and trial.order > last:
+                told.append((trial.order, trial))
         return [trial for _, trial in sorted(told, key=lambda pair: pair[0])]
 
     @property
@@ -72,8 +78,7 @@ class Ledger:
 
     def propose(self, point: Sequence[float]) -> Ledger:
         """Add a pending trial."""
-        trial = Trial(id=len(self.trials), X=tuple(map(float, point)))
-        return _with_last_order((*self.trials, trial), self.last_order)
+        return self._with(Trial(id=len(self.trials), X=tuple(map(float, point))))
 
     def complete(self, trial: Trial | int, value: Numbers, variance: Numbers | None) -> Ledger:
         """Give a trial its value; NaN, infinities and their like make it a failed one."""
@@ -112,7 +117,9 @@ class Ledger:
             trials.append(Trial(order=order, asked=False, **made))
         if any_number:
             self._check_same_noise(variances[0])
-        return _with_last_order(tuple(trials), order)
+        ledger = Ledger(tuple(trials))
+        ledger.__dict__["last_order"] = order
+        return ledger
 
     def fail(self, trial: Trial | int, reason: str) -> Ledger:
         """Declare a trial failed."""
@@ -141,16 +148,10 @@ class Ledger:
             )
         return known
 
-    def data(self) -> tuple[Tensor, Tensor, Tensor | None]:
+    def data(self) -> Rows:
         """``n x d`` inputs, ``n x m`` values and (if known) variances of the completed trials."""
-        done = self.completed
-        if not done:
-            raise InputDataError("Expected a completed trial; there is none yet. Call `tell`.")
-        Y = as_rows([trial.value for trial in done if trial.value is not None])
-        if done[0].variance is None:
-            return as_tensor(done), Y, None
-        variances = as_rows([trial.variance for trial in done if trial.variance is not None])
-        return as_tensor(done), Y, variances
+        X, Y, variances = self._data  # which the next ledger begins with
+        return X.clone(), Y.clone(), None if variances is None else variances.clone()
 
     def check(self, limits: Tensor) -> Ledger:
         """This ledger, if its trials can be those of one run within ``2 x d`` limits."""
@@ -170,11 +171,34 @@ class Ledger:
             check_inside(as_tensor(self.trials), limits, "the trials")
         return self
 
+    @cached_property
+    def _data(self) -> Rows:
+        if not self.completed:
+            raise InputDataError("Expected a completed trial; there is none yet. Call `tell`.")
+        return _rows(self.completed)
+
     def _put(self, known: Trial, **changes: Any) -> Ledger:
-        order = self.last_order + 1
-        trial = replace(known, order=order, **changes)
-        trials = (*self.trials[: known.id], trial, *self.trials[known.id + 1 :])
-        return _with_last_order(trials, order)
+        return self._with(replace(known, order=self.last_order + 1, **changes), known)
+
+    def _with(self, trial: Trial, before: Trial | None = None) -> Ledger:
+        """One trial more, or in the place of one; what is known of the others stays known.
+
+        A run of thousands of steps would otherwise look through all of its trials at each.
+        """
+        place = len(self.trials) if before is None else before.id
+        ledger = Ledger((*self.trials[:place], trial, *self.trials[place + 1 :]))
+        known, mine = ledger.__dict__, self.__dict__
+        known["last_order"] = self.last_order if trial.order is None else trial.order
+        for status in (PENDING, COMPLETED, FAILED):
+            if status in mine:  # what is newest comes last, in each of them
+                others = mine[status]
+                if before is not None and before.status == status:
+                    others = tuple(other for other in others if other.id != place)
+                known[status] = (*others, trial) if trial.status == status else others
+        if "_data" in mine:
+            new = trial.status == COMPLETED
+            known["_data"] = _joined(self._data, _rows((trial,))) if new else self._data
+        return ledger
 
     def _check_same_noise(self, variance: Numbers | None) -> None:
         done = next((trial for trial in self.trials if trial.status == COMPLETED), None)
@@ -195,11 +219,20 @@ def _check_variance(variance: Numbers | None) -> None:
         raise InputDataError(f"Expected a finite variance >= 0; got {variance}.")
 
 
-def _with_last_order(trials: tuple[Trial, ...], last_order: int) -> Ledger:
-    """A ledger that need not look through all trials for what its maker knows."""
-    ledger = Ledger(trials)
-    ledger.__dict__["last_order"] = last_order
-    return ledger
+def _rows(done: Sequence[Trial]) -> Rows:
+    """Points, values and (if known) variances of completed trials."""
+    Y = as_rows([trial.value for trial in done if trial.value is not None])
+    if done[0].variance is None:
+        return as_tensor(done), Y, None
+    return as_tensor(done), Y, as_rows([it.variance for it in done if it.variance is not None])
+
+
+def _joined(rows: Rows, more: Rows) -> Rows:
+    (X, Y, variances), (x, y, variance) = rows, more
+    joined = None
+    if variances is not None and variance is not None:
+        joined = torch.cat([variances, variance])
+    return torch.cat([X, x]), torch.cat([Y, y]), joined
 
 
 def _count(value: Numbers) -> int:

@@ -1,5 +1,8 @@
 """A context: the model's view in the light of the controller's state."""
 
+import gc
+import weakref
+
 import pytest
 import torch
 
@@ -28,6 +31,25 @@ def test_with_another_state_it_is_the_one_that_is_built_anew() -> None:
     assert torch.equal(*radii)
     idle = [evaluations_without_improvement(context) for context in (moved, anew)]
     assert (moved.t, idle[0], moved.epsilon) == (anew.t, idle[1], anew.epsilon)
+
+
+@pytest.mark.parametrize("method", ["EI-Turns", "GPUCB-UBO"])
+def test_a_step_that_is_over_leaves_no_matrix_behind(method: str) -> None:
+    """Without the collector, which in a long run comes after hundreds of steps."""
+    X, Y = data(7)
+    box = build(method, UNIT)
+    gc.collect()
+    gc.disable()
+    try:
+        model = box.fit(X, Y)
+        context = box.context(model)
+        _ = context.confidence.beta, context.view.model.posterior(X.unsqueeze(-2)).mean
+        matrix = weakref.ref(context.view.model.factored().gram.cholesky)
+        assert matrix() is not None
+        del context, model
+        assert matrix() is None
+    finally:
+        gc.enable()
 
 
 def test_counters() -> None:

@@ -103,6 +103,12 @@ class TestResults:
 
 
 class TestNoise:
+    def test_data_are_the_callers_to_change(self) -> None:
+        ledger = THREE.complete(0, 1.0, None)
+        ledger.data()[1].zero_()
+        assert ledger.data()[1].tolist() == [[1.0]]
+        assert ledger.complete(1, 2.0, None).data()[1].tolist() == [[1.0], [2.0]]
+
     def test_variances_reach_the_data(self) -> None:
         _, _, variance = THREE.complete(0, 1.0, 0.0).complete(2, 1.0, 4.0).data()
         assert variance.tolist() == [[0.0], [4.0]]
@@ -187,6 +193,13 @@ def test_whatever_happens_nothing_is_lost_or_counted_twice(
                 )
         except InputDataError:
             assert ledger is before
+        # What one ledger hands to the next is what that would have found.
+        fresh = Ledger(ledger.trials)
+        for name in ("pending", "completed", "failed", "last_order"):
+            assert getattr(ledger, name) == getattr(fresh, name)
+        if ledger.completed:
+            for mine, own in zip(ledger.data()[:2], fresh.data()[:2], strict=True):
+                assert torch.equal(mine, own)
     assert {trial.id: trial.value for trial in ledger.completed} == values
     assert len(ledger.completed) + len(ledger.failed) + len(ledger.pending) == len(ledger)
     # The same again from events, also in two goes.

@@ -62,6 +62,23 @@ def test_twice_the_data_are_twice_the_work(
     assert len(set(made)) == 1 and made[0] <= 3
 
 
+def test_a_step_does_not_look_through_all_trials(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Calls of a ``tell``, an ``ask`` and the data between them, with 200 and 800 trials."""
+
+    def calls(n: int) -> int:
+        ledger = Ledger().add([(float(i),) for i in range(n)], [0.0] * n, [None] * n)
+        ledger.data(), ledger.pending, ledger.failed
+        with _Calls() as counted:
+            after = ledger.propose((1.0,))
+            assert after.pending and not after.told_since(ledger)
+            told = after.complete(n, 2.0, None)
+            assert len(told.data()[0]) == n + 1 and not told.pending
+            assert told.told_since(after) == [told.trials[n]]
+        return counted.count
+
+    assert calls(800) <= calls(200) + 5
+
+
 class TestAdd:
     def test_as_if_one_by_one(self) -> None:
         points, values = [(0.0,), (1.0,), (2.0,)], [3.0, math.nan, 5.0]
