@@ -14,14 +14,24 @@ import torch
 from torch import Tensor
 
 from botorch_ubo.acquisition.search import SearchSettings
-from botorch_ubo.models.batched import BatchedFormula, BatchedGP, Stopping, minimize_rows
+from botorch_ubo.models.batched import (
+    BatchedFormula,
+    BatchedGP,
+    Stopping,
+    begin_descent,
+    descend,
+    follow,
+)
 from botorch_ubo.models.batched.draws import filling, normal, uniform
 
 _SEPARATION = 0.2  # length-scales between two starts: closer ones climb the same hill
 _NEAREST = 16  # data with the best values, around which samples are drawn
 _SHELL = math.sqrt(-2 * math.log(1e-3))  # length-scales to where a datum tells next to nothing
-_STOPPING = Stopping(evaluations=20, ftol=1e-5, gtol=1e-4, longest=4.0)
-_RESTARTS = 2  # times the restarts of one run: in a batch they cost next to nothing
+_STOPPING = Stopping(evaluations=24, ftol=1e-4, longest=2.0)
+_RESTARTS = 8  # times the restarts of one run: a few steps cost less than the samples
+_FINALISTS = 4  # climbs of each run that go on, at least
+_TOGETHER = 8  # evaluations before most climbs are given up
+_PEAKS = 64  # best samples among which those are sought that have no better one nearby
 
 
 @dataclass(frozen=True)
@@ -68,25 +78,35 @@ def maximize_batched(
     samples, num_filling = _samples(formula, gp, boxes, seeds, search.raw_samples)
     values = formula(samples, False)[0].nan_to_num(nan=-torch.inf)
     starts = _best_apart(values, samples, num_filling, restarts)
-    return climb_batched(formula, boxes, starts)
+    return climb_batched(formula, boxes, starts, max(_FINALISTS, search.num_restarts))
 
 
-def climb_batched(formula: BatchedFormula, boxes: Tensor, starts: Tensor) -> Found:
+def climb_batched(
+    formula: BatchedFormula, boxes: Tensor, starts: Tensor, finalists: int = _FINALISTS
+) -> Found:
     r"""The best point that is reached from some starts.
 
     Args:
         formula: The acquisition function of every run.
         boxes: ``B x 2 x d``, in length-scales.
         starts: ``B x r x d`` points in them.
+        finalists: How many climbs of each run go on after a few steps.
 
     Returns:
         The best points.
     """
     B, restarts, d = starts.shape
     lower, upper = (side.repeat_interleave(restarts, dim=0) for side in boxes.unbind(dim=1))
-    x, f = minimize_rows(
-        _Downhill(formula, restarts), starts.reshape(-1, d), lower, upper, _STOPPING, restarts
-    )
+    function = _Downhill(formula, restarts)
+    descent = begin_descent(function, starts.reshape(-1, d), lower, upper, _STOPPING)
+    done = 1
+    if restarts > finalists:
+        descent = follow(function, descent, range(2, _TOGETHER + 1), _STOPPING)
+        best = descent.value.reshape(B, restarts).topk(finalists, largest=False).indices
+        first = restarts * torch.arange(B, device=best.device).unsqueeze(-1)
+        descent = descent.take((first + best).flatten())
+        function, restarts, done = _Downhill(formula, finalists), finalists, _TOGETHER
+    x, f = descend(function, descent, done, _STOPPING, restarts)
     value, best = f.reshape(B, restarts).min(dim=-1)
     index = best[:, None, None].expand(-1, 1, d)
     return Found(x.reshape(B, restarts, d).gather(1, index).squeeze(1), -value)
@@ -133,17 +153,22 @@ def _best_apart(values: Tensor, samples: Tensor, num_filling: int, restarts: int
     A quarter of them are space-filling: far hills that the data do not suggest.
     """
     reserved = restarts // 4
-    chosen = []
-    for i in range(restarts):
-        if i == restarts - reserved:
-            values = values.clone()
-            values[:, num_filling:] = -torch.inf
-        best = values.argmax(dim=-1, keepdim=True)
-        chosen.append(best)
-        apart = samples - _rows(samples, best)
-        close = apart.square().sum(dim=-1) < _SEPARATION**2
-        values = torch.where(close, -torch.inf, values)
-    return _rows(samples, torch.cat(chosen, dim=-1))
+    best = _peaks(values, samples, restarts - reserved)
+    others = values.scatter(-1, best, -torch.inf)[:, :num_filling]
+    far = _peaks(others, samples[:, :num_filling], reserved)
+    return _rows(samples, torch.cat([best, far], dim=-1))
+
+
+def _peaks(values: Tensor, samples: Tensor, count: int) -> Tensor:
+    """``B x count`` indices: samples without a better one nearby, the best first, then others."""
+    among = min(max(_PEAKS, count), values.shape[-1])
+    best = values.topk(among, dim=-1).indices
+    points = _rows(samples, best)
+    # Differences, not products: single precision would lose the small distances of far points.
+    apart = torch.cdist(points, points, compute_mode="donot_use_mm_for_euclid_dist")
+    covered = (apart < _SEPARATION).tril(-1).any(dim=-1)
+    order = torch.arange(among, device=values.device) + among * covered
+    return best.gather(-1, order.topk(count, dim=-1, largest=False, sorted=True).indices)
 
 
 def _rows(X: Tensor, index: Tensor) -> Tensor:

@@ -17,7 +17,14 @@ from botorch_ubo.models.batched.outcomes import (
     standardize_outcomes,
 )
 from botorch_ubo.models.batched.pending import BatchedPendingLogEI, pending_outcomes
-from botorch_ubo.models.batched.quasi_newton import Rows, Stopping, minimize_rows
+from botorch_ubo.models.batched.quasi_newton import (
+    Rows,
+    Stopping,
+    begin_descent,
+    descend,
+    follow,
+    minimize_rows,
+)
 
 __all__ = [
     "BatchedConfidenceBound",
@@ -29,7 +36,10 @@ __all__ = [
     "BatchedPendingLogEI",
     "Rows",
     "Stopping",
+    "begin_descent",
+    "descend",
     "fit_batched",
+    "follow",
     "in_sight",
     "minimize_rows",
     "pending_outcomes",

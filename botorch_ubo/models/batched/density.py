@@ -5,11 +5,17 @@ are not there: an absent datum has no covariance with any other and unit varianc
 determinant, solution and gradient as they are. They are written down a second time because they
 have another reader: there, numpy and LAPACK for one GP, where a tensor operation costs more than
 the arithmetic in it; here, few operations for many GPs on any device. A test holds both to 1e-8.
+
+For few operations, everything that the data say about covariances is stacked once, for every pair
+of data: half the negative squared differences of each dimension, the same constant for all, and the
+identity. One product with the parameters is the exponent of all covariances, and one product with
+their derivatives is the gradient by all parameters. Differences lose no digits, which counts in
+single precision; the stack takes ``d + 2`` times the memory of a covariance matrix.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 
 import torch
@@ -20,7 +26,8 @@ from botorch_ubo.models.quick import LogDensity
 
 NOT_POSITIVE_DEFINITE = 1e10
 """What the density answers for hyper-parameters without a Cholesky factor."""
-_FAR_AWAY = 1e6  # squared length-scales, at which a covariance is zero
+_FAR_AWAY = 1e6  # half the squared length-scales, at which a covariance is zero
+_LARGEST = 1e30  # squared differences, which single precision can still multiply
 
 
 @dataclass(frozen=True)
@@ -58,119 +65,157 @@ def _default_priors(d: int) -> tuple[list[float], ...]:
 class BatchedDensity:
     """Negative logarithms of the posterior densities of ``B`` GPs, with gradients.
 
-    The argument holds the logarithms of ``d`` length-scales, of the output scale and of the noise.
-    Where observations are exact, the last one is that of ``EXACT_NOISE``: it has neither a prior
-    nor a gradient, and bounds hold it in its place.
+    An argument holds the logarithms of ``d`` length-scales, of the output scale and of the noise;
+    each GP has ``S`` of them, which share its data. Where observations are exact, the last one is
+    that of ``EXACT_NOISE``: it has neither a prior nor a gradient, and bounds hold it in its place.
     """
 
-    X: Tensor
-    """``B x n x d`` inputs in the model's units, near zero."""
+    pairs: Tensor
+    """``B x (d + 2) x n^2``: ``-1/2`` times the squared differences, ones, and the identity; zero
+    where there is no datum."""
+    apart: Tensor
+    """``B x 1 x n^2``: very negative for two data of which one is not there, else zero."""
     rhs: Tensor
     """``B x n x 2``: standardised outcomes, and ones; both zero where there is no datum."""
-    absent: Tensor
-    """``B x n``: 1 where there is no datum, else 0."""
-    counts: Tensor
-    """``B x p``: 1 for a parameter, 0 for the noise of exact observations."""
-    priors: Hyperpriors
+    weight: Tensor
+    """``B x S x p``: one by the scale of a parameter's prior, zero where it has none."""
+    shift: Tensor
+    """``B x S x p``: minus the modes, times the weights."""
+    offsets: Tensor
+    """``B x S x (d + 4)``: minus infinity where there is no gradient, else zero."""
+    constant: Tensor
+    """``B x S x 1``: what makes a density of the squares."""
 
     @classmethod
-    def of(cls, X: Tensor, y: Tensor, present: Tensor, priors: Hyperpriors) -> BatchedDensity:
-        r"""The densities of some data, with noise.
+    def of(
+        cls, X: Tensor, y: Tensor, present: Tensor, priors: Hyperpriors, exact: Tensor | None = None
+    ) -> BatchedDensity:
+        r"""The densities of some data.
 
         Args:
             X: ``B x n x d`` inputs in the model's units.
             y: ``B x n`` standardised outcomes.
             present: ``B x n``: which of them are there.
             priors: Of all GPs.
+            exact: ``S`` booleans: for which arguments observations are exact; with noise, and one
+                argument, by default.
 
         Returns:
             The densities.
         """
-        there = present.unsqueeze(-1)
-        # From the median: one datum far away does not take the digits of all others.
-        center = torch.where(there, X, torch.nan).nanmedian(dim=-2, keepdim=True).values
-        rhs = torch.stack([torch.where(present, y, 0.0), present.to(y)], dim=-1)
-        X = torch.where(there, X - center, 0.0)
-        counts = torch.ones_like(priors.loc).repeat(len(X), 1)
-        return cls(X, rhs, (~present).to(y), counts, priors)
+        B, n, d = X.shape
+        there = present.to(X)
+        both = there.unsqueeze(-1) * there.unsqueeze(-2)  # B x n x n
+        eye = torch.eye(n, dtype=X.dtype, device=X.device)
+        by_dim = X.mT.unsqueeze(-1) - X.mT.unsqueeze(-2)  # B x d x n x n
+        squares = by_dim.square_().clamp_max_(_LARGEST)
+        constants = torch.stack([torch.ones_like(both), eye.expand_as(both)], dim=1)
+        pairs = torch.cat([squares, constants], dim=1).mul_(-0.5 * both.unsqueeze(1))
+        pairs = pairs.reshape(B, d + 2, n * n)
+        apart = ((both - 1) * (1 - eye)).mul_(_FAR_AWAY).reshape(B, 1, n * n)
+        rhs = torch.stack([y * there, there], dim=-1)
+        if exact is None:
+            exact = torch.zeros(1, dtype=torch.bool, device=X.device)
+        inferred = torch.ones_like(priors.loc).repeat(len(exact), 1)
+        inferred[:, -1] = (~exact).to(X)
+        weight = inferred / priors.scale
+        offsets = torch.zeros(len(exact), d + 4, dtype=X.dtype, device=X.device)
+        offsets[:, d + 1] = inferred[:, -1].log()
+        # -log p = p + deviation^2 / 2, deviations from loc, is a square around the mode
+        constant = (inferred * (priors.loc - 0.5 * priors.scale.square())).sum(-1, keepdim=True)
+        of_rows = (weight, -priors.modes * weight, offsets, constant)
+        return cls(pairs, apart, rhs, *(part.repeat(B, 1, 1) for part in of_rows))
 
     def take(self, groups: Tensor) -> BatchedDensity:
         """Those of some GPs."""
-        names = ("X", "rhs", "absent", "counts")
-        return replace(self, **{name: getattr(self, name)[groups] for name in names})
+        return BatchedDensity(**{name: part[groups] for name, part in vars(self).items()})
 
-    def repeat(self, times: int) -> BatchedDensity:
-        """All of them several times, one round after the other."""
-        return self.take(torch.arange(len(self.X), device=self.X.device).repeat(times))
-
-    def exact(self) -> BatchedDensity:
-        """The same with exact observations."""
-        counts = self.counts.clone()
-        counts[:, -1] = 0.0
-        return replace(self, counts=counts)
+    def rows(self, index: Tensor) -> BatchedDensity:
+        """Those of some of the ``B S`` arguments, each with data of its own."""
+        S = self.constant.shape[1]
+        own = {
+            name: getattr(self, name).flatten(0, 1)[index].unsqueeze(1)
+            for name in ("weight", "shift", "offsets", "constant")
+        }
+        shared = {name: getattr(self, name)[index // S] for name in ("pairs", "apart", "rhs")}
+        return BatchedDensity(**shared, **own)
 
     def value(self, p: Tensor) -> Tensor:
-        """``B`` values alone."""
-        C, _, _, _ = self._covariance(p)
+        """``B S`` values alone, at ``B S x p`` logarithms."""
+        B, n, _ = self.rhs.shape
+        _, _, C = self._covariance(p)
         cholesky, bad = _factor(C)
-        half = torch.linalg.solve_triangular(cholesky, self.rhs, upper=False)
+        rhs = self.rhs.unsqueeze(1).expand(-1, len(p) // B, -1, -1).reshape(-1, n, 2)
+        half = torch.linalg.solve_triangular(cholesky, rhs, upper=False)
         products = half.mT @ half  # of outcomes and ones, by C^{-1}
         quadratic = products[:, 0, 0] - products[:, 0, 1].square() / products[:, 1, 1]
-        return self._value(cholesky, bad, quadratic, p)[0]
+        value, _, _ = self._without_data(cholesky, p)
+        value = torch.add(value.flatten(), quadratic, alpha=0.5)
+        return value.masked_fill_(bad, NOT_POSITIVE_DEFINITE)
 
     def __call__(self, p: Tensor) -> tuple[Tensor, Tensor]:
-        """``B`` values and ``B x p`` gradients at ``B x p`` logarithms."""
-        C, points, squares, sizes = self._covariance(p)
+        """``B S`` values and ``B S x p`` gradients at ``B S x p`` logarithms.
+
+        A gradient means nothing, and may be NaN, where the value is ``NOT_POSITIVE_DEFINITE``.
+        """
+        B, n, _ = self.rhs.shape
+        S, d = len(p) // B, p.shape[-1] - 2
+        slopes, K, C = self._covariance(p)
         cholesky, bad = _factor(C)
-        inverse = torch.cholesky_inverse(cholesky)
-        solved = inverse @ self.rhs
+        inverse = torch.cholesky_inverse(cholesky).mT  # symmetric, and in rows
+        solved = (inverse.reshape(B, S * n, n) @ self.rhs).reshape(-1, n, 2)
         sums = solved.sum(dim=-2, keepdim=True)
         # a = C^{-1} (y - c), with the c that makes its sum zero, so that (y - c)' a = y' a
         a = torch.addcmul(solved[..., :1], sums[..., :1] / sums[..., 1:], solved[..., 1:], value=-1)
-        quadratic = (self.rhs[..., :1].mT @ a).reshape(-1)
-        value, deviation = self._value(cholesky, bad, quadratic, p)
+        value, shifted, weight = self._without_data(cholesky, p)
+        value = torch.baddbmm(
+            value.reshape(B, S, 1), a.reshape(B, S, n), self.rhs[..., :1], alpha=0.5
+        ).flatten()
         # G = a a' - C^{-1}, and its products with the derivatives of C
         G = torch.baddbmm(inverse, a, a.mT, beta=-1)
-        trace = (G.diagonal(dim1=-2, dim2=-1) * self.rhs[..., 1]).sum(dim=-1, keepdim=True)
-        weighted = G.mul_(C)
-        weighted.diagonal(dim1=-2, dim2=-1).zero_()  # no distance to itself, however far away
-        rows = weighted.sum(dim=-1, keepdim=True)
-        slopes = torch.addcmul(rows * squares, points, weighted @ points, value=-1).sum(dim=-2)
-        # by the logarithms of output scale and noise: what they add to C is on its diagonal
-        halves = torch.addcmul(torch.nn.functional.pad(rows.sum(dim=-2), (0, 1)), sizes, trace)
-        likelihood = torch.cat([slopes, 0.5 * halves], dim=-1)
-        gradient = torch.addcdiv(1 - likelihood, deviation, self.priors.scale)
-        return value, gradient * self.counts
+        sums = G.reshape(B, S, n * n).mul_(K) @ self.pairs.mT
+        gradient = torch.addcmul(sums.reshape(-1, d + 2) * slopes, shifted, weight)
+        return value.masked_fill_(bad, NOT_POSITIVE_DEFINITE), gradient
 
-    def _covariance(self, p: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """``C``, points in length-scales, their squares, and ``B x 2`` output scales and noise."""
-        d = self.X.shape[-1]
-        points = self.X / p[:, None, :d].exp()
-        squares = points.square()
-        sizes = p[:, d:].exp()
-        # |a - b|^2 = |a|^2 + |b|^2 - 2 a.b; what is absent is far from everything
-        norms = torch.add(squares.sum(dim=-1), self.absent, alpha=_FAR_AWAY).unsqueeze(-1)
-        exponent = torch.baddbmm(norms + norms.mT, points, points.mT, beta=-0.5)
-        C = exponent.clamp_max_(0.0).add_(p[:, d, None, None]).exp_()
-        C.diagonal(dim1=-2, dim2=-1).add_(
-            torch.addcmul(self.absent, sizes[:, 1:], self.rhs[..., 1])
-        )
-        return C, points, squares, sizes
+    def _covariance(self, p: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """What the sums over pairs are multiplied with, ``B x S x n^2`` ``K`` and ``B S`` ``C``."""
+        B, n, _ = self.rhs.shape
+        S, d = len(p) // B, p.shape[-1] - 2
+        # log of 1 / l^2, of 1 and of noise / s (none if exact), for the gradient; noise; -2 log s
+        table = _combinations(d, p.dtype, str(p.device))
+        logs = torch.addmm(self.offsets.reshape(-1, d + 4), p, table)
+        sizes = logs.exp()
+        coefficients = torch.cat([sizes[:, :d], logs[:, -1:]], dim=-1).reshape(B, S, d + 1)
+        K = torch.baddbmm(self.apart, coefficients, self.pairs[:, : d + 1]).exp_()
+        noise, eye = sizes[:, d + 2].reshape(B, S, 1), self.pairs[:, d + 1 :]
+        C = torch.addcmul(K, noise, eye, value=-2)
+        return sizes[:, : d + 2], K, C.reshape(B * S, n, n)
 
-    def _value(
-        self, cholesky: Tensor, bad: Tensor, quadratic: Tensor, p: Tensor
-    ) -> tuple[Tensor, Tensor]:
-        """Values, and how far the parameters are from the priors' centres."""
-        log_det = cholesky.diagonal(dim1=-2, dim2=-1).log().sum(dim=-1)
-        deviation = (p - self.priors.loc) / self.priors.scale
-        prior = (torch.addcmul(p, deviation, deviation, value=0.5) * self.counts).sum(dim=-1)
-        total = torch.add(log_det + prior, quadratic, alpha=0.5)
-        return torch.where(bad, NOT_POSITIVE_DEFINITE, total), deviation
+    def _without_data(self, cholesky: Tensor, p: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """``B S x 1 x 1`` priors and determinants; parameters less modes, weighted; the weights."""
+        B, n, _ = self.rhs.shape
+        weight = self.weight.reshape(p.shape)
+        shifted = torch.addcmul(self.shift.reshape(p.shape), p, weight)
+        logs = cholesky.diagonal(dim1=-2, dim2=-1).log().reshape(B, -1, n)
+        value = torch.baddbmm(self.constant, logs, self.rhs[..., 1:]).reshape(-1, 1, 1)
+        squares = torch.baddbmm(value, shifted.unsqueeze(-2), shifted.unsqueeze(-1), alpha=0.5)
+        return squares, shifted, weight
 
 
 def _factor(C: Tensor) -> tuple[Tensor, Tensor]:
-    """Cholesky factors, and which are none (theirs are units)."""
+    """Cholesky factors, and which are none (they can be inverted all the same)."""
     cholesky, info = torch.linalg.cholesky_ex(C)
     bad = info > 0
-    eye = torch.eye(C.shape[-1], dtype=C.dtype, device=C.device)
-    return torch.where(bad[:, None, None], eye, cholesky), bad
+    cholesky.diagonal(dim1=-2, dim2=-1).masked_fill_(bad.unsqueeze(-1), 1.0)
+    return cholesky, bad
+
+
+@cache
+def _combinations(d: int, dtype: torch.dtype, device: str) -> Tensor:
+    """``(d + 2) x (d + 4)``: from parameters to the logarithms that the formulas are made of."""
+    table = torch.zeros(d + 2, d + 4, dtype=torch.double)
+    table[:d, :d] = -2 * torch.eye(d)
+    table[d, d + 1], table[d + 1, d + 1] = -1.0, 1.0  # noise / output scale
+    table[d + 1, d + 2] = 1.0
+    table[d, d + 3] = -2.0
+    return table.to(device, dtype)

@@ -1,7 +1,10 @@
-r"""Hyper-parameters of many default models at once: the search of ``fit_quick_gp``, in a batch.
+r"""Hyper-parameters of many default models at once: what ``fit_quick_gp`` looks for, in a batch.
 
-From the best of a few starts; then from much noise and, at even odds, with exact observations, both
-at once. A GP for which one of these is hopeless does not take part in it.
+The densities have several maxima, with noise and with exact observations. Four descents of each GP
+share its data at first: from short and, with much noise, from long length-scales; and with exact
+observations from short and from middling ones. Those that are far behind another then leave the
+batch, the others go on to their ends. Where a descent starts matters more than how good its start
+is, so that no starts are compared beforehand.
 """
 
 from __future__ import annotations
@@ -17,14 +20,26 @@ from botorch_ubo.models.batched.density import (
     BatchedDensity,
     Hyperpriors,
 )
-from botorch_ubo.models.batched.quasi_newton import Stopping, minimize_rows
-from botorch_ubo.models.quick import EXACT_NOISE, MIN_NOISE, START_SHARES
+from botorch_ubo.models.batched.quasi_newton import (
+    Descent,
+    Stopping,
+    begin_descent,
+    descend,
+    follow,
+)
+from botorch_ubo.models.quick import EXACT_NOISE, MIN_NOISE
 
 _MUCH_NOISE = 0.3
-_HOPELESS = 30.0  # nats that a descent is not expected to make up for
+# Of the way from the modes of the length-scales' priors to their medians; the second of those with
+# noise has much of it.
+_WITH_NOISE = (-0.25, 0.5)
+_EXACT = (-0.5, 0.0)
 _MAX_ROUGHENING = 1.2
-# nats: far less than data can tell apart
-_STOPPING = Stopping(evaluations=30, ftol=3e-4, gtol=1e-2, longest=3.0)
+_TOGETHER = 8  # evaluations before some leave
+_BEHIND = 10.0  # nats that a descent is not expected to make up for, to another of its kind
+_FAR_BEHIND = 5.0  # the same, to one of the other kind, beside the handicap
+_STOPPING = Stopping(evaluations=30, ftol=3e-3, longest=1.0)  # nats; less than data can tell apart
+_CURVATURE = 0.2  # of the density in the logarithm of a parameter, for each datum
 
 
 @dataclass(frozen=True)
@@ -53,92 +68,81 @@ def fit_batched(X: Tensor, y: Tensor, present: Tensor) -> BatchedFit:
         The hyper-parameters. A GP without any positive definite covariance matrix, which has
         observations at one place that contradict each other, gets the modes of the priors.
     """
-    priors = Hyperpriors.of(X.shape[-1], X)
-    density = BatchedDensity.of(X, y, present, priors)
-    lower, upper = priors.lower.clone(), priors.upper
-    lower[-1] = lower[-1].clamp_min(math.log(MIN_NOISE))
-    starts = _starts(priors, X.shape[-1])
-    x, _ = _best_start(density, starts.clamp(lower, upper).unsqueeze(1).expand(-1, len(X), -1))
-    x, f = minimize_rows(density, x, lower, upper, _STOPPING)
-    noisy, exact = _others(density, starts, x, f, lower, upper)
-    wins = noisy.f < f
-    x, f = torch.where(wins.unsqueeze(-1), noisy.x, x), torch.where(wins, noisy.f, f)
-    handicap = _handicap(priors, x)
-    smooth = _roughness(exact.x) < _MAX_ROUGHENING * _roughness(x)
-    chosen = (exact.f < f + handicap) & (smooth | (exact.f < f))
-    x = torch.where(chosen.unsqueeze(-1), exact.x, x)
-    value = torch.where(chosen, exact.f, f)
-    lost = (value >= NOT_POSITIVE_DEFINITE).unsqueeze(-1)
-    x = torch.where(lost, priors.modes.clamp(lower, upper), x)
-    noise = torch.where(chosen, 1.01 * EXACT_NOISE, x[:, -1].exp())
-    return BatchedFit(x[:, :-1], noise, value, chosen)
-
-
-@dataclass(frozen=True)
-class _Found:
-    """``B x p`` points, and their ``B`` values."""
-
-    x: Tensor
-    f: Tensor
-
-
-def _handicap(priors: Hyperpriors, x: Tensor) -> Tensor:
-    """What a density with noise is behind one with exact observations, in nats.
-
-    A density per unit of noise against one without: by Laplace's approximation, with a posterior of
-    unit width in log(noise), all noise together has this much less.
-    """
-    return priors.scale[-1].log() - x[:, -1]
-
-
-def _others(
-    density: BatchedDensity, starts: Tensor, x: Tensor, f: Tensor, lower: Tensor, upper: Tensor
-) -> tuple[_Found, _Found]:
-    """From much noise, and with exact observations; both at once, for whom there is hope."""
-    B = len(x)
-    noisy = starts[-1].clamp(lower, upper).repeat(B, 1)
-    noisy[:, -1] = math.log(_MUCH_NOISE)
-    known = torch.cat([starts.unsqueeze(1).expand(-1, B, -1), x.unsqueeze(0)])
-    known = known.clamp(density.priors.lower, upper)
-    known[..., -1] = math.log(EXACT_NOISE)
-    exact, exact_f = _best_start(density.exact(), known)
-    noisy_f = density.value(noisy)
-    # Two rounds of all GPs, of which some take part.
-    both = density.repeat(2)
-    both.counts[B:, -1] = 0.0
-    found_x, found_f = torch.cat([noisy, exact]), torch.cat([noisy_f, exact_f])
-    rival = torch.cat([f, f + _handicap(density.priors, x)])
-    (hopeful,) = (found_f <= rival + _HOPELESS).nonzero(as_tuple=True)
-    bounds = torch.stack([lower, upper]).repeat(2, 1, 1)  # noisy and exact
-    bounds[1, 0] = density.priors.lower
-    bounds[1, :, -1] = math.log(EXACT_NOISE)
-    of = bounds[(hopeful >= B).long()]
-    if len(hopeful):
-        found_x[hopeful], found_f[hopeful] = minimize_rows(
-            both.take(hopeful), found_x[hopeful], of[:, 0], of[:, 1], _STOPPING
+    B, _, d = X.shape
+    priors = Hyperpriors.of(d, X)
+    starts, exact, lower, upper = _starts(priors, d)
+    S = len(exact)
+    density = BatchedDensity.of(X, y, present, priors, exact)
+    known = priors.scale.square().reciprocal() + _CURVATURE * present.sum(-1, keepdim=True)
+    descent = begin_descent(
+        density,
+        starts.repeat(B, 1),
+        lower.repeat(B, 1),
+        upper.repeat(B, 1),
+        _STOPPING,
+        known.reciprocal().repeat_interleave(S, dim=0),
+    )
+    descent = follow(density, descent, range(2, _TOGETHER + 1), _STOPPING)
+    found, values = descent.x, descent.value
+    (rows,) = (descent.active & _hopeful(descent, priors, S)).nonzero(as_tuple=True)
+    if len(rows):
+        ends = descend(density.rows(rows), descent.take(rows), _TOGETHER, _STOPPING)
+        found, values = (
+            part.index_copy(0, rows, end) for part, end in zip((found, values), ends, strict=True)
         )
-    return _Found(found_x[:B], found_f[:B]), _Found(found_x[B:], found_f[B:])
+    return _choose(priors, found.reshape(B, S, d + 2), values.reshape(B, S), lower)
 
 
-def _starts(priors: Hyperpriors, d: int) -> Tensor:
-    """``S x p``: the priors' modes, with length-scales from below them to their medians."""
-    share = torch.tensor(START_SHARES, dtype=torch.double).to(priors.loc)
+def _starts(priors: Hyperpriors, d: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """``S x p`` starts, which of them are of exact observations, and the bounds of each."""
+    share = torch.tensor([*_WITH_NOISE, *_EXACT], dtype=torch.double).to(priors.loc)
+    exact = torch.arange(len(share), device=share.device) >= len(_WITH_NOISE)
     starts = priors.modes.repeat(len(share), 1)
     starts[:, :d] += share.unsqueeze(-1) * priors.scale[:d].square()
-    return starts
+    starts[len(_WITH_NOISE) - 1, -1] = math.log(_MUCH_NOISE)
+    lower, upper = (bound.repeat(len(share), 1) for bound in (priors.lower, priors.upper))
+    lower[:, -1] = lower[:, -1].clamp_min(math.log(MIN_NOISE))
+    for bound in (lower, upper):
+        bound[len(_WITH_NOISE) :, -1] = math.log(EXACT_NOISE)
+    return torch.clamp(starts, lower, upper), exact, lower, upper
 
 
-def _best_start(density: BatchedDensity, starts: Tensor) -> tuple[Tensor, Tensor]:
-    """Of ``S x B x p`` starts the best of each GP, and its value."""
-    S, B, p = starts.shape
-    values = density.repeat(S).value(starts.reshape(S * B, p)).reshape(S, B)
-    value, of = values.min(dim=0)
-    return _pick(starts, of), value
+def _hopeful(descent: Descent, priors: Hyperpriors, S: int) -> Tensor:
+    """``B S``: which descents are not so far behind another that they might as well stop."""
+    values = descent.value.reshape(-1, S)
+    noisy, exact = values.split([len(_WITH_NOISE), len(_EXACT)], dim=-1)
+    best_noisy, best_exact = noisy.amin(-1, keepdim=True), exact.amin(-1, keepdim=True)
+    most = priors.scale[-1].log() - math.log(MIN_NOISE)
+    to_noisy = torch.minimum(best_noisy + _BEHIND, best_exact + _FAR_BEHIND)
+    to_exact = torch.minimum(best_exact + _BEHIND, best_noisy + most + _FAR_BEHIND)
+    return torch.cat([noisy <= to_noisy, exact <= to_exact], dim=-1).flatten()
 
 
-def _pick(candidates: Tensor, of: Tensor) -> Tensor:
-    """One of ``S x B x p`` candidates for each of ``B``."""
-    return candidates[of, torch.arange(len(of), device=of.device)]
+def _choose(priors: Hyperpriors, x: Tensor, f: Tensor, lower: Tensor) -> BatchedFit:
+    """Noise or exact observations, of ``B x S x p`` points and ``B x S`` values."""
+    sizes = [len(_WITH_NOISE), len(_EXACT)]
+    (noisy, noisy_f), (exact, exact_f) = (
+        _best(points, values)
+        for points, values in zip(x.split(sizes, dim=1), f.split(sizes, dim=1), strict=True)
+    )
+    # A density per unit of noise against one without: by Laplace's approximation, with a posterior
+    # of unit width in log(noise), all noise together has this much less.
+    handicap = priors.scale[-1].log() - noisy[:, -1]
+    smooth = _roughness(exact) < _MAX_ROUGHENING * _roughness(noisy)
+    chosen = (exact_f < noisy_f + handicap) & (smooth | (exact_f < noisy_f))
+    found = torch.where(chosen.unsqueeze(-1), exact, noisy)
+    value = torch.where(chosen, exact_f, noisy_f)
+    lost = ~(value < NOT_POSITIVE_DEFINITE).unsqueeze(-1)
+    found = torch.where(lost, torch.maximum(priors.modes, lower[0]), found)
+    noise = torch.where(chosen, 1.01 * EXACT_NOISE, found[:, -1].exp())
+    return BatchedFit(found[:, :-1], noise, value, chosen)
+
+
+def _best(points: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+    """Of ``B x S x p`` points those with the least of ``B x S`` values."""
+    value, of = values.min(dim=-1)
+    index = of[:, None, None].expand(-1, 1, points.shape[-1])
+    return points.gather(1, index).squeeze(1), value
 
 
 def _roughness(p: Tensor) -> Tensor:

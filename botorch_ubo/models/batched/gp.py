@@ -31,10 +31,10 @@ class BatchedGP:
     """``B x n``: which of the data are there."""
     X: Tensor
     """``B x n x d`` data; zero where there is none."""
-    norms: Tensor
-    """``B x 1 x n``: the squared norms of ``X``."""
-    log_variances: Tensor
-    """``B x 1 x n``: of the prior; minus infinity where there is no datum."""
+    log_variance: Tensor
+    """``B x 1 x 1``: of the prior."""
+    offsets: Tensor
+    """``B x 1 x n``: less half the squared norms of ``X``; minus infinity where there is none."""
     covariance: Tensor
     """``B x n x n`` with the noise; a unit row where there is no datum."""
     cholesky: Tensor
@@ -43,6 +43,8 @@ class BatchedGP:
     """``B x n x n``: the inverse of the Cholesky factor."""
     z: Tensor
     """``B x n``: ``C^{-1} (y - c)``."""
+    solutions: Tensor
+    """``B x n x (n + 1)``: the transpose of ``inverse``, and ``z``."""
     y: Tensor
     """``B x n`` outcomes."""
 
@@ -78,6 +80,9 @@ class BatchedGP:
         solved = inverse.mT @ (inverse @ rhs)
         sums = solved.sum(dim=-2)
         c = sums[:, 0] / sums[:, 1]
+        z = torch.addcmul(solved[..., 0], c.unsqueeze(-1), solved[..., 1], value=-1)
+        log_variance = fit.p[:, d, None, None]
+        offsets = torch.add(log_variance, norms, alpha=-0.5)
         return cls(
             origin=origin,
             lengthscales=lengthscales,
@@ -86,12 +91,13 @@ class BatchedGP:
             prior_mean=c,
             present=present,
             X=points,
-            norms=norms,
-            log_variances=torch.where(present, fit.p[:, d:], -torch.inf).unsqueeze(-2),
+            log_variance=log_variance,
+            offsets=torch.where(present.unsqueeze(-2), offsets, -torch.inf),
             covariance=covariance,
             cholesky=cholesky,
             inverse=inverse,
-            z=solved[..., 0] - c.unsqueeze(-1) * solved[..., 1],
+            z=z,
+            solutions=torch.cat([inverse.mT, z.unsqueeze(-1)], dim=-1),
             y=y,
         )
 
@@ -112,8 +118,8 @@ class BatchedGP:
         far = _FAR.get(points.dtype, 1e15)
         points = points.clamp(-far, far)
         norms = points.square().sum(dim=-1, keepdim=True)
-        exponent = torch.baddbmm(norms + self.norms, points, self.X.mT, beta=-0.5)
-        return exponent.clamp_max_(0.0).add_(self.log_variances).exp_()
+        exponent = torch.baddbmm(self.offsets, points, self.X.mT).add_(norms, alpha=-0.5)
+        return exponent.clamp_max_(self.log_variance).exp_()
 
     @property
     def mean_at_data(self) -> Tensor:

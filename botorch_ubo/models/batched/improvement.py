@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cache
 from typing import Protocol
 
 import torch
@@ -47,14 +48,15 @@ class BatchedLogEI:
 
     def __call__(self, points: Tensor, gradient: bool = True) -> tuple[Tensor, Tensor]:
         """Values and gradients at ``B x m x d`` points."""
-        k, half, mean, variance, sigma = _posterior(self.gp, points)
-        u = (mean - self.best_f.unsqueeze(-1)) / sigma
+        gap = (self.gp.prior_mean - self.best_f).unsqueeze(-1)
+        k, products, variance, sigma = _posterior(self.gp, points)
+        u = (products[..., -1] + gap) / sigma
         log_h, Phi_h = improvement_terms(u)
         values = log_h + sigma.log()
         if not gradient:
             return values, values
-        phi_h = 1 - u * Phi_h  # since h = phi + u Phi
-        return values, _chain(self.gp, points, k, half, variance, Phi_h / sigma, phi_h / variance)
+        phi_h = torch.addcmul(_one(u), u, Phi_h, value=-1)  # since h = phi + u Phi
+        return values, _chain(self.gp, points, k, products, variance, Phi_h / sigma, phi_h)
 
 
 @dataclass(frozen=True)
@@ -71,40 +73,39 @@ class BatchedConfidenceBound:
 
     def __call__(self, points: Tensor, gradient: bool = True) -> tuple[Tensor, Tensor]:
         """Values and gradients at ``B x m x d`` points."""
-        k, half, mean, variance, sigma = _posterior(self.gp, points)
-        root = self.root.unsqueeze(-1).expand_as(mean)
-        values = mean + root * sigma
+        k, products, variance, sigma = _posterior(self.gp, points)
+        root = self.root.unsqueeze(-1).expand_as(sigma)
+        mean = products[..., -1] + self.gp.prior_mean.unsqueeze(-1)
+        values = torch.addcmul(mean, root, sigma)
         if not gradient:
             return values, values
         by_mean = torch.ones_like(mean)
-        return values, _chain(self.gp, points, k, half, variance, by_mean, root / sigma)
+        return values, _chain(self.gp, points, k, products, variance, by_mean, root * sigma)
 
 
-def _posterior(gp: BatchedGP, points: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
-    """Covariances, their half solutions, means, variances and standard deviations."""
+def _posterior(gp: BatchedGP, points: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Covariances, their products with ``gp.solutions``, variances and standard deviations."""
     k = gp.prior_covariance(points)
-    half = k @ gp.inverse.mT
-    mean = gp.prior_mean.unsqueeze(-1) + (k @ gp.z.unsqueeze(-1)).squeeze(-1)
-    variance = gp.variance.unsqueeze(-1) - half.square().sum(dim=-1)
-    return k, half, mean, variance, variance.clamp_min(min_variance.value(k.dtype)).sqrt()
+    products = k @ gp.solutions
+    variance = gp.variance.unsqueeze(-1) - products[..., :-1].square().sum(dim=-1)
+    return k, products, variance, variance.clamp_min(min_variance.value(k.dtype)).sqrt()
 
 
 def _chain(
     gp: BatchedGP,
     points: Tensor,
     k: Tensor,
-    half: Tensor,
+    products: Tensor,
     variance: Tensor,
     by_mean: Tensor,
-    by_variance: Tensor,
+    by_log_sigma: Tensor,
 ) -> Tensor:
-    """Gradients in the points, from derivatives by the mean and by half the variance."""
-    # the variance is constant at its floor
-    by_variance = torch.where(variance > min_variance.value(k.dtype), by_variance, 0.0)
-    # dmu = z . dk and dsigma^2 / 2 = -(C^{-1} k) . dk
-    weights = by_mean.unsqueeze(-1) * gp.z.unsqueeze(-2)
-    weights = torch.addcmul(weights, by_variance.unsqueeze(-1), half @ gp.inverse, value=-1)
-    weights = weights.mul_(k)
+    """Gradients in the points, from derivatives by mean and logarithm of the deviation."""
+    # The variance is constant at its floor. dmu = z . dk and dsigma^2 / 2 = -(C^{-1} k) . dk
+    floored = torch.threshold(variance, min_variance.value(k.dtype), -torch.inf)
+    weights = products * (by_log_sigma / floored).neg_().unsqueeze(-1)
+    weights[..., -1] = by_mean
+    weights = (weights @ gp.solutions.mT).mul_(k)
     # dk_j / dx = k_j (x_j - x)
     return torch.addcmul(weights @ gp.X, weights.sum(dim=-1, keepdim=True), points, value=-1)
 
@@ -116,8 +117,17 @@ def improvement_terms(u: Tensor) -> tuple[Tensor, Tensor]:
     # and far above, h is u.
     capped = u.clamp_max(_UPPER_TAIL)
     v = capped.clamp_min(_LOWER_TAIL.get(u.dtype, -30.0))
-    mills = torch.special.erfcx(v * -math.sqrt(0.5)) * math.sqrt(math.pi / 2)
-    rest = 1 + v * mills
-    above = 1 + (u - capped) / _UPPER_TAIL
-    log_h = torch.addcmul((rest * above).log() - _LOG_SQRT_2PI, capped, capped, value=-0.5)
-    return log_h, (mills / rest + (v - capped)) / above
+    scaled = torch.special.erfcx(v * -math.sqrt(0.5))
+    rest = torch.addcmul(_one(u), v, scaled, value=math.sqrt(math.pi / 2))
+    above = torch.add(_one(u), u - capped, alpha=1 / _UPPER_TAIL)
+    log_h = torch.addcmul((rest * above).log_() - _LOG_SQRT_2PI, capped, capped, value=-0.5)
+    return log_h, torch.addcdiv(v - capped, scaled, rest, value=math.sqrt(math.pi / 2)).div_(above)
+
+
+def _one(like: Tensor) -> Tensor:
+    return _ones(like.dtype, str(like.device))
+
+
+@cache
+def _ones(dtype: torch.dtype, device: str) -> Tensor:
+    return torch.ones((), dtype=dtype, device=device)

@@ -6,14 +6,16 @@ Hessian and turns to the next direction, and a row that is refused shortens its 
 for another's line search. Rows that have converged leave the batch.
 
 With ``p`` of a few dozen parameters a dense inverse Hessian costs nothing beside a function value,
-and a handful of operations serves all rows. Directions are those of the inverse Hessian with rows
-and columns of the active bounds removed, a descent direction for any positive definite one.
+and a handful of operations serves all rows: their number is what a device pays for. Directions are
+those of the inverse Hessian with rows and columns of the active bounds removed, a descent direction
+for any positive definite one.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Protocol
+from functools import cache
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
@@ -22,6 +24,7 @@ _SUFFICIENT = 1e-4  # of the predicted decrease, Armijo's
 _LEARNED = 1e-10  # curvature below which a step teaches nothing
 _SHORTER = 0.3  # of a step that was refused
 _WORTHWHILE = 0.75  # share of rows still active above which nothing is gained by a smaller batch
+_LESSONS = 3  # evaluations; the first success among them is taken
 _LOOK_EVERY = 2  # evaluations, since to look is to wait for the device
 
 
@@ -29,7 +32,10 @@ class Rows(Protocol):
     """Functions of rows, several in one."""
 
     def __call__(self, x: Tensor, /) -> tuple[Tensor, Tensor]:
-        """Values (``B``) and gradients (``B x p``) at ``B x p`` points."""
+        """Values (``B``) and gradients (``B x p``) at ``B x p`` points.
+
+        Where there is no value, it is NaN or very large; the gradient means nothing there.
+        """
 
     def take(self, groups: Tensor) -> Rows:
         """The functions of some groups of rows, by index."""
@@ -41,20 +47,18 @@ class Stopping:
 
     Args:
         evaluations: Most evaluations of a row.
-        ftol: Change of the value that is none.
-        gtol: Largest entry of the projected gradient that is none.
+        ftol: Decrease of the value, predicted to first order, that is none.
         longest: Longest step in one parameter.
     """
 
     evaluations: int
     ftol: float
-    gtol: float
     longest: float
 
 
 @dataclass(frozen=True)
-class _State:
-    """Where the rows are, and where each of them looks next."""
+class Descent:
+    """Where ``B`` rows are, and where each of them looks next."""
 
     packed: Tensor
     """``B x (2 p + 1)``: point, gradient and value, in one so that one operation serves all."""
@@ -62,13 +66,40 @@ class _State:
     """``B x p x p`` inverse Hessians."""
     trial: Tensor
     """``B x p``: what is evaluated next."""
-    active: Tensor
-    """``B``."""
+    slope: Tensor
+    """``B``: the decrease that it promises, to first order."""
+    threshold: Tensor
+    """``B``: zero, or minus infinity for a row that has converged: nothing is accepted there."""
     lower: Tensor
+    """``B x p``."""
     upper: Tensor
+    lessons: int
+    """Evaluations of which the first success is to teach the scale of the inverse Hessian."""
 
-    def take(self, index: Tensor) -> _State:
-        return _State(**{name: value[index] for name, value in vars(self).items()})
+    @property
+    def x(self) -> Tensor:
+        """``B x p`` points."""
+        return self.packed[:, : self.trial.shape[-1]]
+
+    @property
+    def gradient(self) -> Tensor:
+        """``B x p`` gradients."""
+        return self.packed[:, self.trial.shape[-1] : -1]
+
+    @property
+    def value(self) -> Tensor:
+        """``B`` values."""
+        return self.packed[:, -1]
+
+    @property
+    def active(self) -> Tensor:
+        """``B``: which rows have not converged."""
+        return self.threshold == 0
+
+    def take(self, rows: Tensor) -> Descent:
+        """Some of the rows, by index."""
+        parts: dict[str, Any] = {k: v[rows] for k, v in vars(self).items() if k != "lessons"}
+        return replace(self, **parts)
 
 
 def minimize_rows(
@@ -87,28 +118,84 @@ def minimize_rows(
     Returns:
         ``B x p`` points and their ``B`` values, never worse than the starts.
     """
-    p = x.shape[-1]
-    state = _begin(function, x, lower.expand_as(x), upper.expand_as(x), stopping)
-    found = state.packed
+    descent = begin_descent(function, x, lower, upper, stopping)
+    return descend(function, descent, 1, stopping, group)
+
+
+def begin_descent(
+    function: Rows,
+    x: Tensor,
+    lower: Tensor,
+    upper: Tensor,
+    stopping: Stopping,
+    inverse: Tensor | None = None,
+) -> Descent:
+    r"""The first evaluation; see :func:`minimize_rows`.
+
+    Args:
+        function: Values and gradients of all rows.
+        x: ``B x p`` starts, within the bounds.
+        lower: ``B x p``, or what broadcasts to it.
+        upper: See above.
+        stopping: When a row has converged.
+        inverse: ``B x p``, or what broadcasts to it: what the diagonal of the inverse Hessian is
+            thought to be; if omitted, a step of one unit at most, and its success, teach the scale.
+
+    Returns:
+        The rows at their starts.
+    """
+    f, g = function(x)
+    lessons = 0 if inverse is not None else _LESSONS
+    if inverse is None:
+        inverse = g.norm(dim=-1, keepdim=True).clamp_min(1.0).reciprocal()
+    zero = torch.zeros_like(f)
+    bounds = lower.expand_as(x), upper.expand_as(x)
+    first = torch.diag_embed(inverse.expand_as(x))
+    state = Descent(_pack(x, f, g), first, x, zero, zero, *bounds, lessons)
+    return _aim(state, _next(state, stopping), stopping)
+
+
+def follow(function: Rows, descent: Descent, numbers: range, stopping: Stopping) -> Descent:
+    """The evaluations with these numbers (the start has 1) of all rows; none leaves the batch."""
+    for number in numbers:
+        packed = _pack(descent.trial, *function(descent.trial))
+        descent = _advance(descent, packed, stopping, scale=number <= descent.lessons)
+    return descent
+
+
+def descend(
+    function: Rows, descent: Descent, done: int, stopping: Stopping, group: int = 1
+) -> tuple[Tensor, Tensor]:
+    r"""Go on with a descent to its end.
+
+    Args:
+        function: Values and gradients of all rows.
+        descent: Where they are.
+        done: Evaluations that each row has had.
+        stopping: When a row has converged.
+        group: Rows in succession that leave the batch together, as they share data.
+
+    Returns:
+        ``B x p`` points and their ``B`` values.
+    """
+    p, end = descent.trial.shape[-1], stopping.evaluations
+    found = descent.packed
     rows: Tensor | None = None  # of the whole batch, that are still in it
-    for count in range(2, stopping.evaluations + 1):
-        packed = _pack(state.trial, *function(state.trial))
-        state = _advance(state, packed, stopping, scale=count <= 3)
-        last = count == stopping.evaluations
-        if count % _LOOK_EVERY and not last:
+    for begin in range(done + 1, end + 1, _LOOK_EVERY):
+        numbers = range(begin, min(begin + _LOOK_EVERY, end + 1))
+        descent = follow(function, descent, numbers, stopping)
+        active = descent.active.reshape(-1, group).any(dim=-1)
+        left = int(active.sum()) if numbers[-1] < end else 0
+        if left > _WORTHWHILE * len(active):
             continue
-        active = state.active.reshape(-1, group).any(dim=-1)
-        left = int(active.sum())
-        if left > _WORTHWHILE * len(active) and not last:
-            continue
-        found = state.packed if rows is None else found.index_copy(0, rows, state.packed)
-        if not left or last:
+        found = descent.packed if rows is None else found.index_copy(0, rows, descent.packed)
+        if not left:
             break
         groups = active.nonzero().squeeze(-1)
-        inside = torch.arange(group, device=x.device)
+        inside = torch.arange(group, device=groups.device)
         keep = (groups.unsqueeze(-1) * group + inside).flatten()
         rows = keep if rows is None else rows[keep]
-        function, state = function.take(groups), state.take(keep)
+        function, descent = function.take(groups), descent.take(keep)
     return found[:, :p], found[:, -1]
 
 
@@ -116,63 +203,49 @@ def _pack(x: Tensor, f: Tensor, g: Tensor) -> Tensor:
     return torch.cat([x, g, f.unsqueeze(-1)], dim=-1)
 
 
-def _begin(function: Rows, x: Tensor, lower: Tensor, upper: Tensor, stopping: Stopping) -> _State:
-    f, g = function(x)
-    # Nothing is known of the scale of the first step: one unit at most.
-    size = g.norm(dim=-1, keepdim=True).clamp_min(1.0)
-    inverse = torch.diag_embed((1 / size).expand_as(x))
-    active = torch.ones_like(f, dtype=torch.bool)
-    state = _State(_pack(x, f, g), inverse, x, active, lower, upper)
-    return replace(state, trial=_next(state, state.packed, inverse, stopping)[0])
-
-
-def _advance(state: _State, packed: Tensor, stopping: Stopping, scale: bool) -> _State:
+def _advance(state: Descent, packed: Tensor, stopping: Stopping, scale: bool) -> Descent:
     """One evaluation later; with the scale of the first steps, if it is one of them."""
     p = state.trial.shape[-1]
     change = packed - state.packed
-    s, y, rise = change[:, :p], change[:, p:-1], change[:, -1]
-    vectors = torch.cat([change[:, :-1], state.packed[:, p:-1]], dim=-1).reshape(-1, 3, p)
-    products = vectors @ vectors.mT
-    slope, curvature = products[:, 0, 2], products[:, 0, 1]
-    # A step that the bounds have bent may lead uphill: it must not be taken for a success.
-    accepted = (rise <= _SUFFICIENT * slope.clamp_max(0.0)) & state.active
-    learns = accepted & (curvature > _LEARNED)
-    inverse = state.inverse
+    # A step that the bounds have bent may lead uphill, and NaN leads nowhere: no successes.
+    accepted = torch.add(change[:, -1], state.slope, alpha=_SUFFICIENT) <= state.threshold
+    accepted = accepted.unsqueeze(-1)
+    taken = torch.where(accepted, change, 0.0)
+    s, y = taken[:, :p].unsqueeze(-1), taken[:, p:-1].unsqueeze(-2)
+    curvature = y @ s
+    # Of a step that was not taken, or teaches nothing, it is zero.
+    rho = torch.threshold(curvature, _LEARNED, torch.inf).reciprocal()
+    inverse, eye = state.inverse, _eye(p, s.dtype, str(s.device))
     if scale:  # the first lesson: Nocedal and Wright 2006, equation 6.20
-        ratio = torch.where(learns, curvature / products[:, 1, 1], 1.0)
-        eye = torch.eye(p, dtype=s.dtype, device=s.device)
-        inverse = torch.where(learns[:, None, None], ratio[:, None, None] * eye, inverse)
-    inverse = _updated(inverse, s, y, torch.where(learns, 1 / curvature, 0.0).unsqueeze(-1))
-    now = torch.where(accepted.unsqueeze(-1), packed, state.packed)
-    trial, gradient = _next(state, now, inverse, stopping)
-    back = torch.add(state.packed[:, :p], s, alpha=_SHORTER)
-    trial = torch.where(accepted.unsqueeze(-1), trial, back)
-    moves = rise.abs() > stopping.ftol  # up or down: what changes nothing has come to rest
-    steep = torch.linalg.vector_norm(gradient, ord=torch.inf, dim=-1) > stopping.gtol
-    return replace(
-        state, packed=now, inverse=inverse, trial=trial, active=state.active & moves & steep
-    )
+        inverse = torch.where(rho > 0, curvature / (y @ y.mT) * eye, inverse)
+    # Broyden, Fletcher, Goldfarb and Shanno's: V H V' + rho s s', V = 1 - rho s y'
+    rho_s = rho * s
+    V = torch.baddbmm(eye, rho_s, y, alpha=-1)
+    inverse = torch.baddbmm(rho_s @ s.mT, V @ inverse, V.mT)
+    back = torch.add(state.x, change[:, :p], alpha=_SHORTER)
+    state = replace(state, packed=torch.where(accepted, packed, state.packed), inverse=inverse)
+    return _aim(state, torch.where(accepted, _next(state, stopping), back), stopping)
 
 
-def _updated(inverse: Tensor, s: Tensor, y: Tensor, rho: Tensor) -> Tensor:
-    """Inverse Hessians with what a step has taught (Broyden, Fletcher, Goldfarb and Shanno)."""
-    Hy = (inverse @ y.unsqueeze(-1)).squeeze(-1) * rho
-    weight = torch.addcmul(rho, rho, (y * Hy).sum(dim=-1, keepdim=True))
-    # H + (half s' + s half') / 2 is the formula's three terms
-    half = torch.sub(weight * s, Hy, alpha=2)
-    pair = torch.stack([half, s], dim=-1)
-    return torch.baddbmm(inverse, pair, pair.flip(-1).mT, alpha=0.5)
-
-
-def _next(
-    state: _State, packed: Tensor, inverse: Tensor, stopping: Stopping
-) -> tuple[Tensor, Tensor]:
-    """``B x p`` points to try next, and the projected gradients."""
-    p = state.lower.shape[-1]
-    x, g = packed[:, :p], packed[:, p:-1]
-    projected = torch.clamp(x - g, state.lower, state.upper) - x
-    free = projected != 0  # others are at a bound, and would leave
-    step = (inverse @ (g * free).unsqueeze(-1)).squeeze(-1) * free
+def _next(state: Descent, stopping: Stopping) -> Tensor:
+    """``B x p`` points to try next, from where the rows are."""
+    x, g = state.x, state.gradient
+    free = torch.clamp(x - g, state.lower, state.upper) != x  # others would leave at a bound
+    step = (state.inverse @ (g * free).unsqueeze(-1)).squeeze(-1) * free
     size = torch.linalg.vector_norm(step, ord=torch.inf, dim=-1, keepdim=True)
-    step = step / (size / stopping.longest).clamp_min(1.0)
-    return torch.clamp(x - step, state.lower, state.upper), projected
+    ahead = torch.addcdiv(x, step, size.clamp_min(stopping.longest), value=-stopping.longest)
+    return torch.clamp(ahead, state.lower, state.upper)
+
+
+def _aim(state: Descent, trial: Tensor, stopping: Stopping) -> Descent:
+    """With the points to try next; a row of which little is to be expected has converged."""
+    slope = (trial - state.x).unsqueeze(-2) @ state.gradient.unsqueeze(-1)
+    slope = slope.reshape(-1).abs()
+    threshold = torch.where(slope > stopping.ftol, state.threshold, -torch.inf)
+    return replace(state, trial=trial, slope=slope, threshold=threshold)
+
+
+@cache
+def _eye(p: int, dtype: torch.dtype, device: str) -> Tensor:
+    """``1 x p x p``."""
+    return torch.eye(p, dtype=dtype, device=device).unsqueeze(0)

@@ -5,9 +5,15 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from botorch_ubo.models.batched import Stopping, minimize_rows
+from botorch_ubo.models.batched import (
+    Stopping,
+    begin_descent,
+    descend,
+    follow,
+    minimize_rows,
+)
 
-STOPPING = Stopping(evaluations=200, ftol=1e-14, gtol=1e-8, longest=4.0)
+STOPPING = Stopping(evaluations=200, ftol=1e-14, longest=4.0)
 
 
 @dataclass
@@ -107,6 +113,30 @@ def test_a_group_stays_as_long_as_one_of_its_rows():
 
 def test_a_result_is_never_worse_than_its_start():
     x0 = torch.tensor([[-1.2, 1.0], [1.0, 1.0]], dtype=torch.double)
-    few = Stopping(evaluations=3, ftol=0.0, gtol=0.0, longest=4.0)
+    few = Stopping(evaluations=3, ftol=0.0, longest=4.0)
     _, f = minimize_rows(Valleys(), x0, x0 - 10, x0 + 10, few)
     assert (f <= Valleys()(x0)[0]).all()
+
+
+def test_a_point_without_a_value_is_stepped_back_from():
+    class Walled(Valleys):
+        def __call__(self, x: Tensor) -> tuple[Tensor, Tensor]:
+            f, g = super().__call__(x)
+            beyond = x[:, 0] > 1.2
+            return torch.where(beyond, 1e10, f), torch.where(beyond[:, None], torch.nan, g)
+
+    x0 = torch.tensor([[-1.2, 1.0], [1.1, 1.0]], dtype=torch.double)
+    x, f = minimize_rows(Walled(), x0, x0 - 10, x0 + 10, STOPPING)
+    assert x.isfinite().all() and float(f.max()) < 1e-6
+
+
+def test_rows_go_on_alone_as_they_would_have_together():
+    bowls = _bowls()
+    x0 = torch.full_like(bowls.center, 3.0)
+    limits = x0 - 20, x0 + 20
+    whole, _ = minimize_rows(bowls, x0, *limits, STOPPING)
+    descent = follow(bowls, begin_descent(bowls, x0, *limits, STOPPING), range(2, 6), STOPPING)
+    some = torch.tensor([1, 4])
+    x, f = descend(bowls.take(some), descent.take(some), 5, STOPPING)
+    torch.testing.assert_close(x, whole[some], atol=1e-6, rtol=0)
+    assert float(f.abs().max()) < 1e-9

@@ -7,7 +7,7 @@ from benchmarks.runs.operations import Operations
 from botorch_ubo.run.batched.step import suggest_batched
 from tests.support.batches import data, problem, state
 
-MOST = 9500  # 80 evaluations of a hundred each, and what is beside them
+MOST = 5000  # 54 evaluations of 60 to 70 each, and what is beside them
 
 
 def launches(method: str, R: int, n: int, d: int) -> int:
