@@ -46,7 +46,7 @@ def to_model_space(model: Model, X: Tensor) -> Tensor:
         return X
     X = _with_task(model, X)
     for part in parts:
-        X = part.transform(X)
+        X = _forth(part, X)
     return _without_task(model, X)
 
 
@@ -64,13 +64,24 @@ def from_model_space(model: Model, X: Tensor) -> Tensor:
     parts = growing_parts(model)
     raw = _with_task(model, X) if parts else X
     for part in reversed(parts):
-        raw = part.untransform(raw)
+        raw = _back(part, raw)
     raw = _without_task(model, raw) if parts else raw
     if any(isinstance(part, Log10) for part in parts):
         # 10^x is zero 324 decades down, and zero has no logarithm to come back by
         raw = torch.where(to_model_space(model, raw).isneginf(), limits.tiny, raw)
     big = limits.max / 4  # a side of the box must not overflow either
     return raw.clamp(-big, big)
+
+
+def is_one_affine_map(transform: InputTransform) -> bool:
+    """Whether a transform is ``(X - offset) / coefficient`` of all columns and data alike."""
+    return (
+        isinstance(transform, AffineInputTransform)
+        and not hasattr(transform, "indices")
+        and transform.transform_on_eval
+        and not transform.reverse
+        and transform.coefficient.dim() == 2
+    )
 
 
 def box_to_model_space(model: Model, box: Tensor) -> Tensor:
@@ -108,6 +119,20 @@ def stretch(model: Model, box: Tensor, part: Model | None = None) -> Tensor | No
     if image.shape != box.shape:
         return None
     return ((image[1] - image[0]) / to_model_space(model, box).diff(dim=0).squeeze(0)).abs()
+
+
+def _forth(part: InputTransform, X: Tensor) -> Tensor:
+    if not is_one_affine_map(part) or part.training:
+        return part.transform(X)
+    # A transform of BoTorch's would take on the precision of X, and checks shapes at some cost.
+    return (X - part.offset.to(X)) / part.coefficient.to(X)
+
+
+def _back(part: InputTransform, X: Tensor) -> Tensor:
+    if not is_one_affine_map(part) or part.training:
+        back: Tensor = part.untransform(X)  # type: ignore[operator]  # of those that can grow
+        return back
+    return part.coefficient.to(X) * X + part.offset.to(X)
 
 
 def _with_task(model: Model, X: Tensor) -> Tensor:

@@ -138,10 +138,10 @@ class Context:
             return self.settings.epsilon / self.view.units.scale
         return self.settings.epsilon * self.unit
 
-    @cached_property
+    @property
     def first_box(self) -> Tensor:
         """The user's ``2 x d`` box in the model's space, in double on the model's device."""
-        return self.to_model(self.state.initial_bounds)
+        return self.view.first_box
 
     @cached_property
     def box(self) -> Tensor:

@@ -117,6 +117,11 @@ class ModelView:
         return to_model_space(self.model, self.X_raw.double())
 
     @cached_property
+    def first_box(self) -> Tensor:
+        """The user's ``2 x d`` box in the model's space, in double on its device."""
+        return box_to_model_space(self.model, self.initial_bounds.to(self.X))
+
+    @cached_property
     def observed(self) -> Tensor:
         """``n`` observed values; large is good.
 
@@ -205,7 +210,7 @@ class ModelView:
 
         Data that are decide nothing: they are no incumbent, and no box reaches for them.
         """
-        return in_sight(self.X, box_to_model_space(self.model, self.initial_bounds.to(self.X)))
+        return in_sight(self.X, self.first_box)
 
     @cached_property
     def flat(self) -> bool:
@@ -314,7 +319,7 @@ class ModelView:
         self, log_correlation: float, over_members: Callable[[Tensor, int], Tensor]
     ) -> Tensor:
         """``d``-dim distances in the model's space at which the correlation falls to a level."""
-        box = box_to_model_space(self.model, self.initial_bounds.to(self.X))
+        box = self.first_box
         # As if a side were the length-scale, where the kernel tells none.
         without = math.sqrt(-2 * log_correlation) * (box[1] - box[0])
         found = [

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import torch
 from botorch.acquisition.acquisition import AcquisitionFunction
 from botorch.exceptions.errors import UnsupportedError
@@ -25,6 +26,7 @@ from botorch_ubo.acquisition.search.categories import (
 )
 from botorch_ubo.acquisition.search.input_space import InputSpace
 from botorch_ubo.boxes import clip
+from botorch_ubo.models.quick import Array, to_array
 from botorch_ubo.models.space import from_model_space, to_model_space
 
 _FREE = InputSpace()
@@ -136,28 +138,28 @@ class StartsAroundData:
         # A quarter of the restarts stays with the space-filling part: far hills that the data do
         # not suggest. The rest goes wherever the values are best.
         reserved = num_restarts // 4
-        best = _best_apart(values, scaled, num_restarts - reserved)
-        own = values.clone()
-        own[filling.shape[0] :] = -torch.inf
-        own[best] = -torch.inf
-        far = _best_apart(own, scaled, reserved)
-        return raw[torch.cat([best, far])].unsqueeze(-2)
+        # One by one, each choice depending on those before: in main memory.
+        known, places = to_array(values), to_array(scaled)
+        best = _best_apart(known, places, num_restarts - reserved)
+        own = known.copy()
+        own[filling.shape[0] :] = -np.inf
+        own[best] = -np.inf
+        return raw[best + _best_apart(own, places, reserved)].unsqueeze(-2)
 
 
-def _best_apart(values: Tensor, scaled: Tensor, count: int) -> Tensor:
+def _best_apart(values: Array, scaled: Array, count: int) -> list[int]:
     """Indices of the ``count`` best values that are ``_SEPARATION`` apart where possible."""
-    values = values.clone()
-    chosen: list[Tensor] = []
+    values = values.copy()
+    chosen: list[int] = []
     for _ in range(count):
-        index = values.argmax()
-        if values[index] == -torch.inf:  # all taken or too close: start over with what is left
+        index = int(values.argmax())
+        if values[index] == -np.inf:  # all taken, or too close
             break
         chosen.append(index)
-        values[(scaled - scaled[index]).norm(dim=-1) < _SEPARATION] = -torch.inf
-        values[index] = -torch.inf
-    if not chosen:
-        return torch.zeros(0, dtype=torch.long, device=values.device)
-    return torch.stack(chosen)
+        away = scaled - scaled[index]
+        values[np.einsum("ij,ij->i", away, away) < _SEPARATION**2] = -np.inf
+        values[index] = -np.inf
+    return chosen
 
 
 def _near_data(

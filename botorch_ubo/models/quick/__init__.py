@@ -5,10 +5,11 @@ formulas of the path do not hold, BoTorch's own way is taken.
 """
 
 from botorch_ubo.models.quick.density import LogDensity
-from botorch_ubo.models.quick.factored import Array, minus_half_squares
-from botorch_ubo.models.quick.fit import EXACT_NOISE, MIN_NOISE, START_SHARES, fit_quick_gp
+from botorch_ubo.models.quick.factored import Array, minus_half_squares, to_array
+from botorch_ubo.models.quick.fit import fit_quick_gp, hyperparameters_of
 from botorch_ubo.models.quick.gp import PointPosterior, QuickGP
 from botorch_ubo.models.quick.log_ei import QuickLogExpectedImprovement
+from botorch_ubo.models.quick.maxima import EXACT_NOISE, MIN_NOISE, START_SHARES
 from botorch_ubo.models.quick.outcomes import OutcomesPosterior, QuickModelList
 from botorch_ubo.models.quick.search import gen_candidates_quick, has_quick_search
 from botorch_ubo.models.quick.selected import SelectedGP, conditioned
@@ -33,5 +34,7 @@ __all__ = [
     "fit_quick_gp",
     "gen_candidates_quick",
     "has_quick_search",
+    "hyperparameters_of",
     "minus_half_squares",
+    "to_array",
 ]

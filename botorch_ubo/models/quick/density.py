@@ -84,6 +84,21 @@ class LogDensity:
         """Logarithms of the modes of the priors."""
         return self.loc - self.scale**2
 
+    @property
+    def curvature(self) -> Vector:
+        """About the second derivatives at a maximum, a start for what is learned of them.
+
+        ``n`` data tell of the output scale as ``n/2`` do of a variance, less for being correlated,
+        and as much of all length-scales together.
+        """
+        n, d = self.X.shape
+        of_data = np.full(len(self.loc), 0.5 * n / math.sqrt(d))
+        if self.scaled:
+            of_data[d] = 0.4 * n
+        if self.noise is None:
+            of_data[-1] = 2.0
+        return of_data + 1 / self.scale**2
+
     def with_noise(self, noise: float) -> LogDensity:
         """The same for observations of this noise variance, where this one infers it."""
         other = copy.copy(self)

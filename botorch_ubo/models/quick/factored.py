@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import torch
 from botorch.models import SingleTaskGP
-from botorch.models.transforms.input import AffineInputTransform
 from gpytorch.kernels import ScaleKernel
 from gpytorch.likelihoods import FixedNoiseGaussianLikelihood, GaussianLikelihood
 from gpytorch.means import ConstantMean
@@ -19,6 +18,7 @@ from scipy.linalg import solve_triangular
 from torch import Tensor
 
 from botorch_ubo.models.gram import Gram
+from botorch_ubo.models.space import is_one_affine_map
 
 Array = NDArray[np.float64]
 
@@ -61,12 +61,7 @@ class FactoredPosterior:
             outcome = getattr(model, "outcome_transform", None)
             transform: Any = getattr(model, "input_transform", None)
             # One affine map of all dimensions is not worth a call of its own for every batch.
-            affine = transform is None or (
-                isinstance(transform, AffineInputTransform)
-                and not hasattr(transform, "indices")
-                and transform.transform_on_eval
-                and not transform.reverse
-            )
+            affine = transform is None or is_one_affine_map(transform)
             if affine and transform is not None:
                 # A transform takes on the precision of what it was last given.
                 coefficient, offset = transform.coefficient.to(X), transform.offset.to(X)

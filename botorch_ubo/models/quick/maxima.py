@@ -1,0 +1,132 @@
+r"""Where the density of the hyper-parameters is largest, among several maxima."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from botorch_ubo.models.quick.density import LogDensity, Vector
+from botorch_ubo.models.quick.descent import descend
+
+EXACT_NOISE = 1e-6
+"""Noise of exact observations, relative to the outcomes' variance: what gpytorch allows."""
+MIN_NOISE = 1e-4
+"""Least noise that is inferred, as in BoTorch, where the model's constraint allows less."""
+START_SHARES = (-0.75, -0.5, -0.25, 0.0, 0.25, 0.5, 1.0)  # of the way from the mode to the median
+_MUCH_NOISE = 0.3
+_SOME_NOISE = (1e-3, 1e-2)  # by which a fit to exact observations is tried
+_HOPELESS = 30.0  # nats that a descent is not expected to make up for
+
+
+@dataclass(frozen=True)
+class Maximum:
+    """A maximum of a density, of which the negative is minimised."""
+
+    density: LogDensity
+    p: Vector
+    value: float
+
+
+def find_maximum(
+    density: LogDensity, start: Vector | None, try_exact: bool, max_roughening: float
+) -> Maximum:
+    r"""The best maximum from all starts, of both densities if observations may be exact.
+
+    Args:
+        density: The density of what is to be inferred.
+        start: Parameters that are worth a try beside the usual ones.
+        try_exact: Whether observations may turn out to be exact.
+        max_roughening: Up to this ratio of inverse length-scales (their norms), exact observations
+            have even odds.
+
+    Returns:
+        The maximum.
+    """
+    found = _minimize(density, [*_starts(density), *_of_size(density, start)])
+    if density.noise is None:
+        noisy = _starts(density)[-1]
+        noisy[-1] = math.log(_MUCH_NOISE)
+        found = _minimize(density, [noisy], found)
+        if try_exact and density.bounds[-1, 0] < math.log(1.01 * EXACT_NOISE):
+            exact = density.with_noise(EXACT_NOISE)
+            starts = [*_starts(exact), *_of_size(exact, start), found.p[:-1]]
+            other = _minimize(exact, starts, found, _handicap(density, found.p[-1]))
+            smooth = density.roughness(other.p) < max_roughening * density.roughness(found.p)
+            if smooth or other.value < found.value:
+                found = other
+    return found
+
+
+def find_maximum_near(density: LogDensity, start: Vector, try_exact: bool) -> Maximum | None:
+    r"""The best maximum from a start and the usual ones, of the density that the start is of.
+
+    Args:
+        density: The density of what is to be inferred.
+        start: Parameters; one fewer than the density's, if observations were exact.
+        try_exact: Whether observations may be exact.
+
+    Returns:
+        The maximum; ``None`` if some noise now explains exact observations better.
+    """
+    if try_exact and len(start) == len(density.modes) - 1:
+        exact = density.with_noise(EXACT_NOISE)
+        found = _minimize(exact, _starts(exact), _minimize(exact, [start]))
+        noises = [math.log(noise) for noise in _SOME_NOISE]
+        with_noise = [density.value(np.append(found.p, x)) + _handicap(density, x) for x in noises]
+        return found if found.value < min(with_noise) else None
+    if len(start) != len(density.modes):
+        return None
+    return _minimize(density, _starts(density), _minimize(density, [start]))
+
+
+def _handicap(density: LogDensity, log_noise: float) -> float:
+    """Nats by which a density with noise exceeds all of it together.
+
+    It is one per unit of noise, against one without. By Laplace's approximation, with a posterior
+    of unit width in log(noise), all noise together has this much less.
+    """
+    return math.log(density.scale[-1]) - log_noise
+
+
+def _of_size(density: LogDensity, start: Vector | None) -> list[Vector]:
+    return [] if start is None or len(start) != len(density.modes) else [start]
+
+
+def _starts(density: LogDensity) -> list[Vector]:
+    """Priors' modes, with length-scales from below them to their medians.
+
+    The value alone is had at less than half the cost of a step, so they are many.
+    """
+    d = density.X.shape[-1]
+    starts = []
+    for share in START_SHARES:
+        start = density.modes.copy()
+        start[:d] += share * density.scale[:d] ** 2
+        starts.append(start)
+    return starts
+
+
+def _minimize(
+    density: LogDensity,
+    starts: list[Vector],
+    rival: Maximum | None = None,
+    handicap: float = 0.0,
+) -> Maximum:
+    """Descend from the best of the starts; the rival, if that comes out or is sure to be better.
+
+    The handicap is the rival's, in nats.
+    """
+    lower, upper = density.bounds.T.copy()
+    if density.noise is None:
+        lower[-1] = max(lower[-1], math.log(MIN_NOISE))
+    starts = [np.clip(start, lower, upper) for start in starts]
+    values = [density.value(start) for start in starts]
+    if rival is not None and min(values) > rival.value + handicap + _HOPELESS:
+        return rival
+    start = starts[int(np.argmin(values))]
+    p, value = descend(density, start, lower, upper, density.curvature)
+    if rival is not None and not value < rival.value + handicap:
+        return rival
+    return Maximum(density, p, value)
