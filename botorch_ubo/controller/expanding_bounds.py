@@ -406,7 +406,8 @@ def _fits(view: ModelView, state: BoxState) -> tuple[LastFit | None, ...]:
     parts = sub_models(view.given)
     before = state.fits if len(state.fits) == len(parts) else (None,) * len(parts)
     n = len(view.X_raw)
-    return tuple(remember_fit(part, n, fit) for part, fit in zip(parts, before, strict=True))
+    fits = tuple(remember_fit(part, n, fit) for part, fit in zip(parts, before, strict=True))
+    return fits if any(fits) else ()
 
 
 def _key(data: str, model: Model) -> str:

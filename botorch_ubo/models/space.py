@@ -9,6 +9,8 @@ cannot (``Warp``, ``Round``) ends it; the rest is between the model's space and 
 
 from __future__ import annotations
 
+from typing import TypeGuard
+
 import torch
 from botorch.exceptions.errors import InputDataError
 from botorch.models import MultiTaskGP
@@ -73,7 +75,7 @@ def from_model_space(model: Model, X: Tensor) -> Tensor:
     return raw.clamp(-big, big)
 
 
-def is_one_affine_map(transform: InputTransform) -> bool:
+def is_one_affine_map(transform: InputTransform) -> TypeGuard[AffineInputTransform]:
     """Whether a transform is ``(X - offset) / coefficient`` of all columns and data alike."""
     return (
         isinstance(transform, AffineInputTransform)
@@ -130,7 +132,7 @@ def _forth(part: InputTransform, X: Tensor) -> Tensor:
 
 def _back(part: InputTransform, X: Tensor) -> Tensor:
     if not is_one_affine_map(part) or part.training:
-        back: Tensor = part.untransform(X)  # type: ignore[operator]  # of those that can grow
+        back: Tensor = part.untransform(X)
         return back
     return part.coefficient.to(X) * X + part.offset.to(X)
 

@@ -10,8 +10,8 @@ from gpytorch.constraints import GreaterThan
 from gpytorch.mlls import ExactMarginalLogLikelihood
 
 from botorch_ubo.models import default_model
+from botorch_ubo.models.quick import EXACT_NOISE, MIN_NOISE, fit_quick_gp
 from botorch_ubo.models.quick.density import LogDensity
-from botorch_ubo.models.quick.fit import EXACT_NOISE, MIN_NOISE, fit_quick_gp
 from botorch_ubo.models.quick.gp import QuickGP
 from tests.support.by_hand import unit_box
 from tests.support.fits import data, gpytorchs, make, without_scale

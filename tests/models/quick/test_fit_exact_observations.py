@@ -10,8 +10,7 @@ import torch
 from torch import Tensor
 
 from botorch_ubo.models import default_model
-from botorch_ubo.models.quick import fit as quick_fit
-from botorch_ubo.models.quick.fit import EXACT_NOISE, fit_quick_gp
+from botorch_ubo.models.quick import EXACT_NOISE, fit_quick_gp, maxima
 from botorch_ubo.models.quick.gp import QuickGP
 
 BOUNDS = torch.tensor([[0.0, 0.0], [1.0, 1.0]], dtype=torch.double)
@@ -65,7 +64,7 @@ def test_handicap_by_hand() -> None:
     """Log-noise normal with scale 1.5, its posterior of unit width: log 1.5 - log noise."""
     X = points(0)
     noisy = fit_quick_gp(default_model(X, parabola(X), BOUNDS), try_exact=False)
-    with mock.patch.object(quick_fit, "_minimize", wraps=quick_fit._minimize) as minimize:
+    with mock.patch.object(maxima, "_minimize", wraps=maxima._minimize) as minimize:
         fit_quick_gp(default_model(X, parabola(X), BOUNDS))
     handicap = minimize.call_args.args[3]
     assert handicap == pytest.approx(math.log(1.5) - math.log(noise_of(noisy)))

@@ -1,0 +1,71 @@
+"""The descent ends where scipy's does, within bounds, and in fewer calls of a density."""
+
+import numpy as np
+import pytest
+from scipy.optimize import Bounds, minimize
+
+from botorch_ubo.models.quick.density import LogDensity
+from botorch_ubo.models.quick.descent import Vector, descend
+from tests.support.fits import make
+
+WIDE = np.full(3, 10.0)
+
+
+def bowl(p: Vector) -> tuple[float, Vector]:
+    """A quadratic with minimum 7 at (1, 2, 3)."""
+    scales = np.array([1.0, 10.0, 100.0])
+    away = p - np.array([1.0, 2.0, 3.0])
+    return 7.0 + 0.5 * float(scales @ away**2), scales * away
+
+
+def test_a_bowl_to_a_hundredth_of_a_nat() -> None:
+    p, value = descend(bowl, np.zeros(3), -WIDE, WIDE, np.full(3, 5.0))
+    assert 7.0 <= value < 7.01
+    assert value == bowl(p)[0]
+
+
+def test_bounds_hold_and_the_rest_is_minimised() -> None:
+    upper = np.array([10.0, 10.0, 2.5])
+    p, value = descend(bowl, np.zeros(3), -WIDE, upper, np.full(3, 5.0))
+    assert p[2] == 2.5
+    assert value == pytest.approx(7 + 0.5 * 100 * 0.25, abs=0.01)
+
+
+def test_a_start_in_a_corner_that_is_the_minimum_stays() -> None:
+    corner = np.array([2.0, 4.0, 5.0])
+    p, value = descend(bowl, corner, corner, WIDE, np.ones(3))
+    assert p.tolist() == corner.tolist()
+    assert value == bowl(corner)[0]
+
+
+def test_without_a_descent_it_ends() -> None:
+    """A gradient that lies: no step along it is lower."""
+    p, value = descend(lambda p: (float(p @ p), -2 * p), np.ones(2), -WIDE[:2], WIDE[:2], WIDE[:2])
+    assert value <= 2.0
+    assert (np.abs(p) <= 10).all()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_as_low_as_scipy_in_fewer_calls(seed: int) -> None:
+    model = make(20 + 5 * seed, 1 + seed, seed)
+    density = LogDensity(model.train(), 1e-6)
+    lower, upper = density.bounds.T
+    calls = 0
+
+    def counted(p: Vector) -> tuple[float, Vector]:
+        nonlocal calls
+        calls += 1
+        return density(p)
+
+    start = np.clip(density.modes, lower, upper)
+    _, value = descend(counted, start, lower, upper, density.curvature)
+    theirs = minimize(
+        density,
+        start,
+        jac=True,
+        method="L-BFGS-B",
+        bounds=Bounds(lower, upper),
+        options={"ftol": 1e-10},
+    )
+    assert value <= theirs.fun + 0.05
+    assert calls < theirs.nfev
