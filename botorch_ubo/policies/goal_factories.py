@@ -6,9 +6,11 @@ temperatures are made for outcomes of unit size; here they are in the outcomes' 
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import torch
+from botorch.acquisition.acquisition import AcquisitionFunction
 from botorch.acquisition.logei import (
     TAU_MAX,
     TAU_RELU,
@@ -25,15 +27,19 @@ from botorch.utils.sampling import sample_simplex
 from gpytorch.models import ExactGP
 from torch import Tensor
 
-from botorch_ubo.models.quick import QuickModelList
+from botorch_ubo.models.quick import QuickLogExpectedHypervolumeImprovement, QuickModelList
 from botorch_ubo.models.structure import sub_models
+from botorch_ubo.models.training_data import observed_outcomes
 from botorch_ubo.policies.context import Context
 from botorch_ubo.policies.goal import Constraint
+from botorch_ubo.policies.goal_lines import goal_lines
+from botorch_ubo.policies.goal_reference import reference_point
 from botorch_ubo.policies.goal_view import GoalView
 
 _NUM_SAMPLES = 128
 _NUM_SAMPLES_OF_CELLS = 32
 """With three objectives or more, each sample's front costs a partition of space: milliseconds."""
+_NOISE_TO_SPEAK_OF = 0.05  # standard deviations of an objective
 _ETA = 1e-3  # BoTorch's temperature of a constraint, in units of the constraint
 _MAX_HYPERVOLUME_OBJECTIVES = 4
 """Beyond so many objectives the boxes under a front are too many; weights are drawn instead."""
@@ -84,7 +90,8 @@ def q_log_nehvi(context: Context) -> qLogNoisyExpectedHypervolumeImprovement:
     Objectives are counted from the reference point in standard deviations of the observed ones.
     """
     view = goal_view(context)
-    reference, units = view.reference_point.to(view.like), view.objective_units.to(view.like)
+    reference = reference_point(context, view).to(view.like)
+    units = view.objective_units.to(view.like)
     samples = _NUM_SAMPLES if len(units) == 2 else _NUM_SAMPLES_OF_CELLS
     return qLogNoisyExpectedHypervolumeImprovement(
         view.model,
@@ -116,12 +123,36 @@ def q_log_nparego(context: Context) -> qLogNParEGO:
     )
 
 
-def hypervolume_or_parego(
-    context: Context,
-) -> qLogNoisyExpectedHypervolumeImprovement | qLogNParEGO:
-    """:func:`q_log_nehvi`, or :func:`q_log_nparego` for more than four objectives."""
-    few = len(goal_view(context).objective_units) <= _MAX_HYPERVOLUME_OBJECTIVES
-    return q_log_nehvi(context) if few else q_log_nparego(context)
+def log_ehvi(context: Context) -> QuickLogExpectedHypervolumeImprovement | None:
+    """The formula of :func:`q_log_nehvi` for two objectives; ``None`` where it does not hold.
+
+    It is over the posterior means of the front, not over what they may be: with noise to speak of
+    that is something else, and there is no formula.
+    """
+    view = goal_view(context)
+    model, Y = view.model, observed_outcomes(view.model, view.X_raw)
+    quick = isinstance(model, QuickModelList) and view.like.device.type == "cpu"
+    if not quick or Y is None or model.factored() is None or len(view.objective_units) != 2:
+        return None
+    lines = goal_lines(view.goal, Y.to(view.like), view.X_raw)
+    if lines is None or view.noise_std > _NOISE_TO_SPEAK_OF:
+        return None
+    front = view.incumbents if view.any_feasible else view.incumbents[:0]
+    return QuickLogExpectedHypervolumeImprovement(
+        model,
+        lines[0],
+        view.X_raw[front],
+        reference_point(context, view),
+        partial(q_log_nehvi, context),
+        lines[1],
+    )
+
+
+def hypervolume_or_parego(context: Context) -> AcquisitionFunction:
+    """:func:`log_ehvi` or :func:`q_log_nehvi`; :func:`q_log_nparego` beyond four objectives."""
+    if len(goal_view(context).objective_units) > _MAX_HYPERVOLUME_OBJECTIVES:
+        return q_log_nparego(context)
+    return log_ehvi(context) or q_log_nehvi(context)
 
 
 def goal_view(context: Context) -> GoalView:

@@ -82,18 +82,34 @@ class GoalOutcomes(ModelView):
         """``s x n x m`` samples of the outcomes at each evaluated point, in raw units."""
         return self._sample(observation_noise=False)
 
-    def _sample(self, observation_noise: bool) -> Tensor:
-        X = self.X_raw.unsqueeze(-2)
+    def _sample(self, observation_noise: bool, X: Tensor | None = None) -> Tensor:
+        X = self.X_raw if X is None else X
         with torch.no_grad():
-            posterior = self.model.posterior(X, observation_noise=observation_noise)
+            posterior = self.model.posterior(X.unsqueeze(-2), observation_noise=observation_noise)
             joint = isinstance(posterior, MultitaskGPPosterior)
             if joint:  # BoTorch's of correlated outputs cannot be sampled point by point
-                posterior = self.model.posterior(self.X_raw, observation_noise=observation_noise)
+                posterior = self.model.posterior(X, observation_noise=observation_noise)
             samples = get_sampler(posterior, torch.Size([_SAMPLES]), seed=0)(posterior)
         if joint:
             return samples
         samples = samples.squeeze(-2)  # s x n (x S of an ensemble) x m
         return samples.movedim(1, -2).flatten(0, -3) if samples.dim() > 3 else samples
+
+    def expected(self, X: Tensor) -> tuple[Tensor, Tensor]:
+        r"""What is expected of points that need not have been evaluated.
+
+        Args:
+            X: ``p x d`` points in raw units.
+
+        Returns:
+            ``p x k`` means of the objectives, in double, and ``p`` booleans: where the means of
+            all constraints are met.
+        """
+        samples = self._sample(observation_noise=False, X=X)
+        values = self.goal.evaluate(samples, X).mean(dim=0).double()
+        if not self.goal.constraints:
+            return values, torch.ones_like(values[:, 0], dtype=torch.bool)
+        return values, (self.goal.violations(samples).mean(dim=0) <= 0).all(dim=-1)
 
     @cached_property
     def objectives(self) -> Tensor:

@@ -121,6 +121,7 @@ class GoalView(GoalOutcomes):
     def reference_point(self) -> Tensor:
         """``k`` values that the front is better than, as BoTorch infers them from it now.
 
+        That of a step may be lower (:func:`botorch_ubo.policies.goal_reference.reference_point`).
         But a standard deviation of the observed objectives below the front at least. The front of
         a small first box is narrow, and beyond a reference point close to it nothing counts: it
         could not get wider.

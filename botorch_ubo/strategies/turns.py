@@ -18,6 +18,9 @@ dimension it reaches ``max(h_t, extent)`` from it, where
 The centre is, of all evaluated points that are as good as the best (to what noise and epsilon can
 tell), the one nearest to the first box. On a plateau of equal values, or in a tail that saturates,
 it stays near home; a path that leads on takes it along.
+
+With several objectives there is no one incumbent to be near: every candidate is sought in the hull
+of such boxes around all points of the front (:mod:`botorch_ubo.strategies.front_box`).
 """
 
 from __future__ import annotations
@@ -32,6 +35,7 @@ from botorch_ubo.boxes import hull
 from botorch_ubo.policies.context import Context
 from botorch_ubo.policies.progress import evaluations_without_improvement, notable_improvement
 from botorch_ubo.policies.strategy import Proposal, Strategy
+from botorch_ubo.strategies.front_box import box_around_front
 from botorch_ubo.strategies.hyperharmonic import hyperharmonic_factor
 from botorch_ubo.strategies.trust_region import TrustRegionBox
 
@@ -62,6 +66,8 @@ class TurnsBox(Strategy):
         if searching:
             widest = WIDEST_SEARCH / 2 * (first[1] - first[0])
             least = torch.maximum(least, torch.minimum(least * 2 ** (idle / context.d), widest))
+        if context.view.is_multi:
+            return box_around_front(context, least, searching)
         reach = torch.maximum(least, extent)
         box = torch.stack([center - reach, center + reach])
         return Proposal(

@@ -8,6 +8,8 @@ from botorch_ubo.models.quick.density import LogDensity
 from botorch_ubo.models.quick.factored import Array, minus_half_squares, to_array
 from botorch_ubo.models.quick.fit import fit_quick_gp, hyperparameters_of
 from botorch_ubo.models.quick.gp import PointPosterior, QuickGP
+from botorch_ubo.models.quick.hypervolume import Line
+from botorch_ubo.models.quick.log_ehvi import QuickLogExpectedHypervolumeImprovement
 from botorch_ubo.models.quick.log_ei import QuickLogExpectedImprovement
 from botorch_ubo.models.quick.maxima import EXACT_NOISE, MIN_NOISE, START_SHARES
 from botorch_ubo.models.quick.outcomes import OutcomesPosterior, QuickModelList
@@ -21,10 +23,12 @@ __all__ = [
     "START_SHARES",
     "Array",
     "ClosedForm",
+    "Line",
     "LogDensity",
     "OutcomesPosterior",
     "PointPosterior",
     "QuickGP",
+    "QuickLogExpectedHypervolumeImprovement",
     "QuickLogExpectedImprovement",
     "QuickModelList",
     "SelectedGP",

@@ -73,7 +73,7 @@ class QuickLogExpectedImprovement(LogValues, AcquisitionFunction):
         """
         factored, formula = self.formula()
         points = self._points(factored, X.squeeze(-2))
-        values: Tensor = _WrittenOut.apply(points.reshape(-1, X.shape[-1]), formula)
+        values: Tensor = WrittenOut.apply(points.reshape(-1, X.shape[-1]), formula)
         return values.reshape(X.shape[:-2])
 
     def closed_form(self) -> ClosedForm | None:
@@ -128,17 +128,19 @@ def _same(known: Any, now: Any) -> bool:
     return known is now or (isinstance(now, bool | float | int) and known == now)
 
 
-class _WrittenOut(torch.autograd.Function):
+class WrittenOut(torch.autograd.Function):
     """A formula as a function of tensors, with the gradient that it has written out."""
 
     @staticmethod
     def forward(ctx: Any, points: Tensor, formula: ValuesAndGradients) -> Tensor:
+        """The ``b`` values at ``b x d`` points."""
         values, gradient = formula(to_array(points), ctx.needs_input_grad[0])
         ctx.save_for_backward(torch.from_numpy(gradient).to(points))
         return torch.from_numpy(values).to(points)
 
     @staticmethod
     def backward(ctx: Any, grad_output: Tensor) -> tuple[Tensor, None]:
+        """The gradient that the formula had with them."""
         if torch.is_grad_enabled():  # under `create_graph`
             raise UnsupportedError(
                 "Expected to be differentiated once; a second derivative was asked for. Use "

@@ -195,7 +195,7 @@ class QuickModelList(ModelListGP):
     ) -> Any:
         """See ``ModelListGP``."""
         plain = output_indices is None and observation_noise is False
-        parts = self._parts() if plain and X.dim() > 1 else None
+        parts = self.factored() if plain and X.dim() > 1 else None
         if parts is None:
             return super().posterior(X, output_indices, observation_noise, posterior_transform)
         stacked = self._stacked
@@ -205,7 +205,7 @@ class QuickModelList(ModelListGP):
         posterior = OutcomesPosterior(mean, covariance, stacked.Y_mean, stacked.Y_scale)
         return posterior if posterior_transform is None else posterior_transform(posterior, X)
 
-    def _parts(self) -> tuple[FactoredPosterior, ...] | None:
+    def factored(self) -> tuple[FactoredPosterior, ...] | None:
         """What the posteriors of the outcomes are computed from, if all formulas hold."""
         models = [model for model in self.models if isinstance(model, QuickGP)]
         if len(models) < max(2, len(self.models)):
