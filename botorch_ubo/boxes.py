@@ -202,11 +202,12 @@ def contains(box: Tensor, X: Tensor) -> Tensor:
 
 
 def fit_inside(box: Tensor, limits: Tensor) -> Tensor:
-    """Cut a ``... x 2 x d`` box to limits; move one of which nothing would be left."""
+    """Cut ``... x 2 x d`` boxes to limits; move one of which nothing would be left."""
     limits = limits.to(box)
-    cut = clip(box, limits)
+    lower, upper = limits[..., :1, :], limits[..., 1:, :]
+    cut = box.clamp(lower, upper)
     center = (box / 2).sum(dim=-2, keepdim=True)  # halves first: the sum may overflow
-    moved = clip(box + (center.clamp(limits[0], limits[1]) - center), limits)
+    moved = (box + (center.clamp(lower, upper) - center)).clamp(lower, upper)
     return torch.where(cut[..., :1, :] < cut[..., 1:, :], cut, moved)
 
 

@@ -4,10 +4,9 @@ Box:
 
 - ``region alone``, ``box alone``: one of the two has every turn;
 - ``no travel``: nothing but the hyperharmonic box, so distance counts linearly;
-- ``as it has come``: the box reaches as far again as its centre has come from the first box, not as
-  far as any datum lies, and the region does not leave it;
-- ``filling``: the same; while ``d`` evaluations and all since have brought nothing notable over the
-  initial ones, the region lies at the emptiest place of the box instead of on the incumbent;
+- ``not filling``: a plateau is searched as all else is;
+- ``not bounded``: the box reaches as far as any datum lies, and the region may leave it;
+- ``as before``: both of these, the default of the day before;
 
 initial points, acquisition:
 
@@ -31,63 +30,56 @@ from typing import Any
 import torch
 from botorch.models.transforms import Normalize
 from botorch.models.utils.gpytorch_modules import get_covar_module_with_dim_scaled_prior
-from botorch.utils.sampling import draw_sobol_samples
 from gpytorch.priors import LogNormalPrior
 from torch import Tensor
 
 from benchmarks.methods.contender import Make
 from benchmarks.methods.expanding import Fit, expanding
 from botorch_ubo import Context, Proposal, default_model, get_method
-from botorch_ubo.boxes import hull
+from botorch_ubo.boxes import fit_inside, hull
 from botorch_ubo.methods import DEFAULT_METHOD
 from botorch_ubo.models import compress_bad_outcomes
 from botorch_ubo.models.quick import QuickGP, fit_quick_gp
 from botorch_ubo.policies import factories
-from botorch_ubo.policies.progress import evaluations_without_improvement
+from botorch_ubo.policies.progress import evaluations_without_improvement, on_plateau
 from botorch_ubo.strategies import TurnsBox
+from botorch_ubo.strategies.hyperharmonic import hyperharmonic_factor
+from botorch_ubo.strategies.turns import WIDEST_SEARCH, emptiest, home_among_equals
 
 
 @dataclass(frozen=True)
 class _Box(TurnsBox):
-    """The default's box from its own record, with other turns or another reach."""
+    """The default's box put together again, with other turns or without some of its rules."""
 
     turns: tuple[int, ...] = (0, 1)  # which of region and box
     travel: bool = True
-    come: bool = False
-    filling: bool = False
+    bounded: bool = True
+    filling: bool = True
 
     def propose(self, context: Context) -> Proposal:
-        proposal = super().propose(context)
-        least, center = (
-            context.X.new_tensor(proposal.details[key])
-            for key in ("hyperharmonic_half_widths", "center")
-        )
-        assert proposal.boxes is not None
-        region, box = proposal.boxes
-        if not self.travel:
-            box = torch.stack([center - least, center + least])
-        if self.come:
-            first = context.first_box
-            come = (center - first.mean(dim=0)).abs() + (first[1] - first[0]) / 2
-            led = (context.X[context.incumbent] - center).abs()
-            reach = torch.maximum(torch.maximum(least, come), led)
-            box = torch.stack([center - reach, center + reach])
+        region = self.local.around(context.X[context.incumbent], context).bounds
+        first = context.first_box
+        sides = first[1] - first[0]
+        widest = WIDEST_SEARCH / 2 * sides
+        center = home_among_equals(context)
+        least = hyperharmonic_factor(context.t, -1.0) / 2 * sides
         idle = evaluations_without_improvement(context)
-        if self.filling and idle == context.t - 1 and idle >= context.d:
-            region = _emptiest(context, box)
+        plateau = self.filling and on_plateau(context)
+        if idle == context.t - 1 or plateau:
+            least = torch.maximum(least, torch.minimum(least * 2 ** (idle / context.d), widest))
+        extent = (context.X - center).abs().amax(dim=0)
+        if self.bounded:
+            come = (center - first.mean(dim=0)).abs() + sides / 2
+            extent = torch.minimum(extent, torch.maximum(come, widest))
+        reach = torch.maximum(least, extent) if self.travel else least
+        box = torch.stack([center - reach, center + reach])
+        if self.bounded:
+            region = fit_inside(region, box)
         boxes = torch.stack([region, box])[list(self.turns)]
-        return Proposal(bounds=box if self.come else hull(box, region), boxes=boxes)
-
-
-def _emptiest(context: Context, box: Tensor) -> Tensor:
-    """As wide as the first box, where a box is farthest from all data."""
-    sides = context.first_box[1] - context.first_box[0]
-    half = torch.minimum(sides, box[1] - box[0]) / 2
-    inner = torch.stack([box[0] + half, box[1] - half])
-    samples = draw_sobol_samples(inner, 512, 1, seed=context.seed).squeeze(-2)
-    distances = torch.cdist(samples / sides, context.X / sides).amin(dim=-1)
-    center = samples[distances.argmax()]
-    return torch.stack([center - half, center + half])
+        if plateau:
+            near = context.within_limits(torch.stack([center - least, center + least]))
+            boxes = emptiest(near, context.X, sides).expand_as(boxes)
+        return Proposal(bounds=hull(box, region), boxes=boxes)
 
 
 def _untempered(X: Tensor, Y: Tensor, bounds: Tensor) -> QuickGP:
@@ -131,8 +123,9 @@ _VARIANTS: dict[str, Make] = {
     "region alone": _with(strategy=_Box(turns=(0, 0))),
     "box alone": _with(strategy=_Box(turns=(1, 1))),
     "no travel": _with(strategy=_Box(travel=False)),
-    "as it has come": _with(strategy=_Box(come=True)),
-    "filling": _with(strategy=_Box(come=True, filling=True)),
+    "not filling": _with(strategy=_Box(filling=False)),
+    "not bounded": _with(strategy=_Box(bounded=False)),
+    "as before": _with(strategy=_Box(bounded=False, filling=False)),
     "initial in box": _with(initial_span=1.0),
     "not lingering": _with(
         acquisition=factories.searching_log_ei, batch_acquisition=factories.q_searching_log_ei

@@ -13,6 +13,7 @@ from benchmarks.problems import (
     highdim,
     mixed,
     mnist,
+    plains,
     reference,
     stress,
     textbook,
@@ -32,6 +33,7 @@ FAMILIES: tuple[Family, ...] = (
     mixed.FAMILY,
     *families.FAMILIES,
     *highdim.FAMILIES,
+    *plains.FAMILIES,
 )
 HEADINGS = {family.kind: family.heading for family in FAMILIES}
 NAMES = tuple(name for family in FAMILIES for name in family.names)

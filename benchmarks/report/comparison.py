@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import numpy as np
 import pandas as pd
 
-from benchmarks.problems import families, highdim
+from benchmarks.problems import families, highdim, plains
 from benchmarks.problems.registry import HEADINGS
 from benchmarks.report.markdown import MISSING, interval, percent, plain, signed, write_table
 from benchmarks.report.measures import pivot
@@ -22,6 +22,7 @@ ABOUT = {
     "lack": "L: what is left of the way from the start to the best known value, mean over runs; "
     "lower is better. The value is that of the point with the best observation.",
 }
+_LACKING = ("tuning", *(family.kind for family in plains.FAMILIES))
 _LOGARITHMS = ("log_regret", "log_evaluations")
 
 
@@ -74,14 +75,16 @@ def _compare(rows: pd.DataFrame, suite: str, baseline: str) -> str:
         ]
     if column == "lack":
         parts += _tasks(rows, list(order))
-    if suite in (families.JUDGE, highdim.JUDGE):
+    if suite in (families.JUDGE, highdim.JUDGE, plains.JUDGE):
         parts += _entry(rows, differences, baseline)
     return "\n\n".join(parts)
 
 
 def _column(rows: pd.DataFrame, suite: str) -> str:
-    if suite in ("far", "tuning"):
-        return {"far": "log_evaluations", "tuning": "lack"}[suite]
+    if suite == "far":
+        return "log_evaluations"
+    if suite in _LACKING:
+        return "lack"
     return "log_regret" if rows["log_regret"].notna().any() else "loss"
 
 
@@ -150,6 +153,6 @@ def _entry(rows: pd.DataFrame, differences: pd.DataFrame, baseline: str) -> list
     text = f"{rows['seed'].nunique()} seeds against {baseline}"
     today = datetime.now(UTC).date()
     return [
-        "A look at the judging half: add this line to benchmarks/README.md.",
+        "A look at a judging half: add this line to benchmarks/README.md.",
         f"| {today} | {found.get('commit') or 'not known':.7} | {text} | {results} |",
     ]

@@ -11,6 +11,7 @@ from torch import Tensor
 
 LOG_ABSURD = math.log1p(1e4)
 MORE_ABSURD = 0.1  # scales that all worse values share, so that they keep their order
+SAME_DIGITS = 1e-6  # of their size: nearer values are one, as single precision or a solver gives it
 ONE_PLACE = 0.05  # sides of the first box between evaluations that tell of different places
 _IN_REACH = 0.06  # further ones need not be found
 
@@ -48,8 +49,8 @@ def compress_bad_outcomes(
     values = sign * Y
     median = values[_places(X / (bounds[1] - bounds[0]).to(X), values)].median()
     scale = values.max() - median
-    if not scale > 0:
-        return Y, Yvar
+    if not scale > SAME_DIGITS * torch.maximum(values.max().abs(), median.abs()):
+        return Y, Yvar  # a plateau: what the good half differs by is no unit to measure others in
     beyond = (median - scale - values).clamp_min(0.0)
     excess = beyond / scale
     # Of outcomes beyond floating point in units of the scale, too.

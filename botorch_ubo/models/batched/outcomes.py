@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from botorch_ubo.models.compression import LOG_ABSURD, MORE_ABSURD, ONE_PLACE
+from botorch_ubo.models.compression import LOG_ABSURD, MORE_ABSURD, ONE_PLACE, SAME_DIGITS
 from botorch_ubo.models.outcome_units import max_exponent, rounding
 from botorch_ubo.models.sight import MAX_GAP
 
@@ -75,7 +75,8 @@ def _compressed(X: Tensor, Y: Tensor, present: Tensor) -> Tensor:
     log_excess = torch.where(excess.isinf(), beyond.log() - scale.log(), excess.log1p())
     further = (log_excess - LOG_ABSURD).clamp_min(0.0)
     steps = log_excess.clamp_max(LOG_ABSURD) + further * MORE_ABSURD / (MORE_ABSURD + further)
-    return torch.where((excess > 0) & (scale > 0), median - scale * (1 + steps), Y)
+    differ = scale > SAME_DIGITS * torch.maximum(best.abs(), median.abs())
+    return torch.where((excess > 0) & differ, median - scale * (1 + steps), Y)
 
 
 def _places(X: Tensor, Y: Tensor, present: Tensor) -> Tensor:

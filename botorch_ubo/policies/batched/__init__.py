@@ -2,5 +2,6 @@
 
 from botorch_ubo.policies.batched.confidence import confidence_beta
 from botorch_ubo.policies.batched.context import BatchedContext, notable_improvement, rows_of
+from botorch_ubo.policies.batched.progress import on_plateau
 
-__all__ = ["BatchedContext", "confidence_beta", "notable_improvement", "rows_of"]
+__all__ = ["BatchedContext", "confidence_beta", "notable_improvement", "on_plateau", "rows_of"]

@@ -153,7 +153,7 @@ def _improvement_step(
     q: int,
 ) -> tuple[Tensor, BatchedMove, Tensor]:
     """A box that moves at every step, and log expected improvement over the best observation."""
-    proposal = _propose(problem.method, context)
+    proposal = _propose(problem.method, context, limits.hard)
     move = move_boxes(context, proposal.bounds, limits, failing)
     boxes = [fit_inside(part, move.box) for part in proposal.boxes] or [move.box]
     parts, rows = torch.stack(boxes, dim=1), torch.arange(len(seeds), device=seeds.device)
@@ -172,10 +172,10 @@ def _improvement_step(
     return X, move, torch.ones_like(context.epsilon, dtype=torch.bool)
 
 
-def _propose(method: Method, context: BatchedContext) -> BatchedProposal:
+def _propose(method: Method, context: BatchedContext, hard: Tensor) -> BatchedProposal:
     strategy = method.strategy
     if isinstance(strategy, TurnsBox):
-        return turns_boxes(strategy, context)
+        return turns_boxes(strategy, context, hard)
     if isinstance(strategy, HyperharmonicBox):
         return hyperharmonic_boxes(strategy, context)
     return improvement_boxes(context)
