@@ -10,6 +10,7 @@ Two families of each kind, of which one is to look at and one to judge by, as in
 What counts is the share of the way from the start to the optimum.
 """
 
+import math
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -63,7 +64,7 @@ def channel(rng: np.random.Generator, d: int) -> Score:
     def score(z: Tensor) -> Tensor:
         band = (-(z.sum(dim=-1) / width).square() / (2 * d)).exp()
         enough = torch.sigmoid(steep * (z[..., 0] + 1.5)) * (1 - 0.1 * torch.tanh(z[..., 0]) ** 2)
-        return band * enough
+        return band * enough.clamp(max=1 / (1 + math.exp(-1.5 * steep)))
 
     return score
 

@@ -33,6 +33,7 @@ from benchmarks.problems.problem import (
 
 KNOWN = Path(__file__).with_name("tuning_known.json")
 MIN_EVALUATIONS = 20
+DIVERGED = 1e100  # a score of this size is of no model, but of an overflow: the evaluation failed
 Interval = tuple[float, float]
 
 
@@ -147,9 +148,10 @@ def _score(task: Task, x: Sequence[float], split: int) -> float:
         warnings.simplefilter("ignore")  # of convergence and overflow, which bad places are full of
         with np.errstate(all="ignore"):
             try:
-                return task.score(*x, split=split)
+                score = task.score(*x, split=split)
             except Exception:  # as a user's loop would note: this evaluation failed
                 return math.nan
+    return score if abs(score) < DIVERGED else math.nan
 
 
 def _mean_scores(name: str, X: Tensor) -> Tensor:

@@ -8,6 +8,8 @@ import torch
 from torch import Tensor
 
 from botorch_ubo.boxes import contains, hull
+from botorch_ubo.policies.evidence import why_blind
+from botorch_ubo.policies.view import ModelView
 from botorch_ubo.records import Side
 from botorch_ubo.records.display import format_point
 from botorch_ubo.run.trials import Trial
@@ -15,6 +17,7 @@ from botorch_ubo.spaces import Space
 
 _NEAR = 0.01  # of a side of the first box: closer than this counts as being at a face
 _ROUNDING = 1e-12  # of the largest value
+_ENOUGH_PER_DIM = 10  # evaluations: fewer are no ground to speak of noise
 _LATE = 0.8  # of the evaluations: a best point found after this, further out, is still on its way
 
 
@@ -92,6 +95,28 @@ def advise_flat(Y: Tensor) -> str:
     return (
         f"the objective is flat: all {len(Y)} values are {float(Y[0]):.6g}, and nothing tells "
         "where to search. Does it depend on its inputs? If so, begin with a box in which it varies"
+    )
+
+
+def may_be_noise(view: ModelView) -> bool:
+    r"""Whether enough evaluations show nothing that independent noise would not show as well.
+
+    Args:
+        view: A model of all of them.
+
+    Returns:
+        Whether that is so; of fewer than ten to a dimension, never.
+    """
+    n, d = view.X_raw.shape
+    return n >= _ENOUGH_PER_DIM * d and why_blind(view) is not None
+
+
+def advise_noise(Y: Tensor) -> str:
+    """What values tell that may be noise alone: nothing about where the optimum is either."""
+    return (
+        f"the objective is flat as far as {len(Y)} evaluations can tell: their differences may be "
+        "nothing but noise. Average several evaluations of a point, or begin with a box in which "
+        "the objective varies by more"
     )
 
 

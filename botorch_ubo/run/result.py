@@ -20,7 +20,14 @@ from botorch_ubo.controller.failures import failing_sides
 from botorch_ubo.models.quick import SelectedGP
 from botorch_ubo.records import Certificate, ExpansionRecord
 from botorch_ubo.records.display import as_table
-from botorch_ubo.run.advice import advise, advise_flat, describe_failures, is_flat
+from botorch_ubo.run.advice import (
+    advise,
+    advise_flat,
+    advise_noise,
+    describe_failures,
+    is_flat,
+    may_be_noise,
+)
 from botorch_ubo.run.ledger import Ledger
 from botorch_ubo.run.named import with_params
 from botorch_ubo.run.trials import FAILED, Trial, as_tensor
@@ -204,6 +211,12 @@ def summarize_run(
     held = failing_sides(X, as_tensor(ledger.failed) if ledger.failed else None)
     space = box.settings.space
     initial, bounds, limits = box.initial_bounds, box.bounds, box.settings.hard_limits
+    if flat:
+        advice = advise_flat(Y)
+    elif may_be_noise(view):
+        advice = advise_noise(Y)
+    else:
+        advice = advise(X, best, initial, bounds, limits, held, space)
     return OptimizationResult(
         best_X=done[best].X,
         best_value=float(Y[best]),
@@ -223,7 +236,7 @@ def summarize_run(
         hard_limits=limits,
         box=box,
         stopped_because=stopped_because,
-        advice=(advise_flat(Y) if flat else advise(X, best, initial, bounds, limits, held, space)),
+        advice=advice,
         noise=_noise(model, X[recommended : recommended + 1]),
         num_in_model=len(model.selected) if isinstance(model, SelectedGP) else None,
     )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from botorch_ubo.controller.failures import failing_sides
 from botorch_ubo.records import ExpansionRecord, Side
-from botorch_ubo.run.advice import advise, advise_flat, is_flat
+from botorch_ubo.run.advice import advise, advise_flat, advise_noise, is_flat, may_be_noise
 from botorch_ubo.run.recorded import RecordedRun
 from botorch_ubo.run.trials import as_tensor
 from botorch_ubo.spaces import Parameter
@@ -45,6 +45,8 @@ def advice_of(run: RecordedRun) -> str:
     if run.goal.is_plain and is_flat(run.Y):
         return advise_flat(run.Y)
     box = run.box
+    if run.goal.is_plain and run.modelled is None and may_be_noise(box.context(run.model).view):
+        return advise_noise(run.Y)
     held = failing_sides(run.X, as_tensor(run.failed) if run.failed else None)
     return advise(run.X, run.best, box.initial_bounds, box.bounds, box.hard_limits, held, run.space)
 

@@ -8,7 +8,9 @@ import pytest
 import torch
 
 from botorch_ubo.run.optimizer import UnboundedOptimizer
+from botorch_ubo.run.recorded import as_run
 from botorch_ubo.run.result import NoResultError
+from botorch_ubo.run.words import advice_of
 from tests.support.optimizing import FAST
 
 
@@ -141,6 +143,28 @@ def test_a_flat_objective_is_called_flat(value: float) -> None:
     assert result.certificate is None
     assert "your box was enough" not in str(result)
     assert "noise" not in str(result) and "luck" not in str(result)
+
+
+def test_noise_alone_is_called_flat_and_a_slope_with_noise_is_not() -> None:
+    generator = torch.Generator().manual_seed(0)
+    X = 8 * torch.rand(50, 2, dtype=torch.double, generator=generator) - 3.5
+    noise = torch.randn(50, dtype=torch.double, generator=generator)
+    for Y, flat in ((noise, True), (noise + 3 * X.sum(dim=-1), False)):
+        optimizer = UnboundedOptimizer([(0, 1), (0, 1)], **FAST)
+        optimizer.add_data(X, Y)
+        advice = optimizer.result().advice
+        told = "the objective is flat as far as 50 evaluations can tell"
+        assert advice.startswith(told) == flat
+        assert ("your box was" in advice) != flat
+        assert advice_of(as_run(optimizer)).startswith(told) == flat
+
+
+def test_few_values_are_not_called_noise() -> None:
+    optimizer = UnboundedOptimizer([(0, 1), (0, 1)], **FAST)
+    generator = torch.Generator().manual_seed(0)
+    X = torch.rand(10, 2, dtype=torch.double, generator=generator)
+    optimizer.add_data(X, torch.randn(10, dtype=torch.double, generator=generator))
+    assert "flat" not in optimizer.result().advice
 
 
 def test_many_dimensions_fit_on_a_screen() -> None:

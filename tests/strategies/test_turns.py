@@ -85,6 +85,88 @@ def test_the_region_is_on_the_incumbent_and_in_the_box():
     assert (region[1] - region[0]).tolist() == pytest.approx([1.6, 1.6])
 
 
+def test_data_far_from_a_centre_that_has_not_moved_do_not_widen_the_box():
+    X, Y = random_data(12)
+    X[0], Y[0] = torch.tensor([0.5, 0.5]), 5.0
+    X[8:, 0] = 40.0 + torch.arange(4)  # far, and of no use
+    box = ExpandingBounds(unit_box())
+    feed(box, X, Y, start=4)
+    assert max(reach(box)) <= 4.0  # eight sides
+
+
+def test_the_region_does_not_leave_the_box():
+    X, Y = path(6)
+    box = build(DEFAULT_METHOD, unit_box(), blind_limit=math.inf)
+    for n in range(3, 7):
+        model = rbf_model(X[:n], Y[:n])
+        model.covar_module.lengthscale = torch.tensor([[1e3, 1e-3]])
+        box.update(model)
+    region, wide = parts(box)
+    assert contains(wide, region).all()
+
+
+class TestPlateau:
+    """Equal values in many places, and one that is worse."""
+
+    def box(self, X, Y, start=4, **arguments):
+        box = ExpandingBounds(unit_box(), **arguments)
+        feed(box, X, Y, start=start)
+        return box
+
+    def plateau(self, n=12):
+        X, Y = random_data(n)
+        X = 4 * X - 1.5
+        Y[:] = 1.0
+        Y[2] = 0.0
+        return X, Y
+
+    def test_both_candidates_are_of_the_emptiest_place(self):
+        X, Y = self.plateau()
+        X[4:, 0] = X[4:, 0].clamp_max(0.0)  # so that the right is empty
+        box = self.box(X, Y)
+        first, second = parts(box)
+        assert torch.equal(first, second)
+        assert (first[1] - first[0]).tolist() == pytest.approx([1.0, 1.0])
+        assert not contains(first, X).all(dim=-1).any() and first[0, 0] > 1.0
+        assert "the data are a plateau" in str(box.history[-1])
+
+    def test_it_is_within_the_limits(self):
+        limits = torch.tensor([[-1.0, -math.inf], [1.0, math.inf]], dtype=torch.double)
+        X, Y = self.plateau()
+        X[:, 0] = X[:, 0].clamp(-1, 1)
+        box = self.box(X, Y, hard_limits=limits)
+        assert contains(box.bounds, parts(box)).all()
+        assert parts(box)[0, 0, 0] >= -1 and parts(box)[0, 1, 0] <= 1
+
+    def test_something_notable_ends_it(self):
+        X, Y = self.plateau()
+        Y[-1] = 2.0
+        assert "plateau" not in str(self.box(X, Y).history[-1])
+
+    def test_one_place_is_none(self):
+        X, Y = self.plateau()
+        X[4:] = 0.5 + 0.01 * X[4:]  # a search that has converged
+        Y[:4] = torch.tensor([0.1, -0.5, 0.0, 0.3])
+        assert "plateau" not in str(self.box(X, Y).history[-1])
+
+    def test_values_over_decades_are_none(self):
+        X, _ = self.plateau(20)
+        Y = -torch.expm1((X - 3).square().sum(dim=-1).sqrt())
+        box = ExpandingBounds(unit_box())
+        for n in range(8, 21):
+            box.update(box.fit(X[:n], Y[:n].unsqueeze(-1)))
+            assert "plateau" not in str(box.history[-1])
+
+    def test_rounding_is_no_structure(self):
+        """A plateau to the digits that a solver gives, with worse values beside it."""
+        X, Y = self.plateau(20)
+        noise = 1e-9 * torch.randn(20, generator=torch.Generator().manual_seed(0)).double()
+        box = ExpandingBounds(unit_box())
+        for n in range(8, 21):
+            box.update(box.fit(X[:n], (Y + noise)[:n].unsqueeze(-1)))
+        assert "plateau" in str(box.history[-1])
+
+
 class TestHome:
     def context(self, X, Y, **arguments):
         return ExpandingBounds(unit_box(), **arguments).context(rbf_model(X, Y))
@@ -145,11 +227,18 @@ class TestTurns:
         assert outside >= 2
 
 
-@pytest.mark.parametrize("kind", ["flat", "linear"])
+@pytest.mark.parametrize("kind", ["flat", "noise", "linear"])
 def test_flat_stays_and_a_slope_leads_on(kind):
     optimizer = UnboundedOptimizer([(-1.0, 1.0)] * 2, search=CHEAP, direction="maximize")
-    for _ in range(25):
+    generator = torch.Generator().manual_seed(0)
+    values = {
+        "flat": lambda x: 1.0,
+        "noise": lambda x: float(torch.randn(1, generator=generator)),
+        "linear": sum,
+    }
+    for _ in range(25 if kind == "linear" else 50):
         trial = optimizer.ask()
-        optimizer.tell(trial, 1.0 if kind == "flat" else sum(trial.X))
+        optimizer.tell(trial, values[kind](trial.X))
     sides = (optimizer.box.bounds[1] - optimizer.box.bounds[0]) / 2
-    assert (sides <= 8).all() if kind == "flat" else (sides > 30).all()
+    assert (sides > 30).all() if kind == "linear" else (sides <= 8).all()
+    assert ("flat" in optimizer.result().advice) == (kind != "linear")

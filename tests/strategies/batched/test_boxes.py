@@ -61,6 +61,21 @@ def test_local_and_global_steps_take_turns(monkeypatch):
         assert inside.all()
 
 
+def test_on_a_plateau_all_search_the_same_empty_place_as_a_run_alone(monkeypatch):
+    given, runs, boxes = _with_fits_of_one(monkeypatch, "EI-Turns", SIZES, 6)
+    found = []
+    propose = stepping._propose
+    monkeypatch.setattr(
+        stepping, "_propose", lambda *given: found.append(propose(*given)) or found[-1]
+    )
+    stepping.suggest_batched(given, runs)
+    (proposal,) = found
+    equal = [torch.equal(*parts) for _, _, parts in boxes]
+    assert equal == [False, False, False, True]  # the last has seen nothing but equal values
+    for mine, alone in zip(proposal.boxes, boxes[-1][2], strict=True):
+        torch.testing.assert_close(given.to_raw(mine)[-1], alone, atol=2e-5, rtol=0)
+
+
 @pytest.mark.parametrize("d", [1, 2, 6])
 def test_the_length_of_a_trust_region_is_the_fold_over_its_observations(d):
     generator = torch.Generator().manual_seed(d)
