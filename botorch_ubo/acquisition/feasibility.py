@@ -29,6 +29,7 @@ from gpytorch.models import ExactGP
 from torch import Tensor
 from torch.nn.functional import softplus
 
+from botorch_ubo.acquisition.batched import BatchedForm, BatchedLogChance, Sum, batched_form
 from botorch_ubo.compat.botorch_private import LogValues, has_log_values
 from botorch_ubo.models.quick import (
     Array,
@@ -128,6 +129,19 @@ class LogFeasibilityWeighted(LogValues, AcquisitionFunction):
         unit = np.abs(step.double().numpy())
         chance = _LogChance(unit, unit * base.to_points(self.X), self.num_success, self.power)
         return replace(base, formula=_Sum(base.formula, chance))
+
+    def batched_form(self) -> BatchedForm | None:
+        """The same on a device: of a model whose length-scales are ours."""
+        if type(self) is not LogFeasibilityWeighted or not has_log_values(self.acq_function):
+            return None
+        base = batched_form(self.acq_function)
+        if base is None:
+            return None
+        evaluated = base.gp.to_points(self.X.unsqueeze(0))
+        present = torch.ones_like(evaluated[..., 0], dtype=torch.bool)
+        worked = torch.arange(len(self.X), device=self.X.device) < self.num_success
+        chance = BatchedLogChance(evaluated, worked.unsqueeze(0), present)
+        return replace(base, formula=Sum(base.formula, chance))
 
     def log_chance(self, X: Tensor) -> Tensor:
         """Logarithm of the chance of success at ``b x d`` points (``b``)."""

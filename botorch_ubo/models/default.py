@@ -153,11 +153,16 @@ def _fitted(
     start: Sequence[float] | None,
     restart: bool,
 ) -> QuickGP:
-    """The default model of these data, fitted."""
+    """The default model of these data, fitted; where they are, if noise is to be inferred."""
     model = default_model(X, Y, bounds, Yvar, categorical)
     try:
         if categorical:
             return fit_mixed_gp(model)
+        if X.device.type != "cpu" and Yvar is None:
+            # Here, since the engine of many runs asks this module for the default's priors.
+            from botorch_ubo.models.batched import fit_on_device
+
+            return fit_on_device(model)
         return fit_quick_gp(model, near=start, restart=restart)
     except ModelFittingError as error:
         warnings.warn(

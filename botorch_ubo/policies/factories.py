@@ -17,6 +17,7 @@ from botorch.exceptions.errors import UnsupportedError
 from botorch.sampling import SobolQMCNormalSampler
 from torch import Tensor
 
+from botorch_ubo.acquisition.batched import LogEIOnDevice
 from botorch_ubo.acquisition.confidence import UnboundedUpperConfidenceBound
 from botorch_ubo.acquisition.incremental import qLogIncrementalExpectedImprovement
 from botorch_ubo.acquisition.repelled import LogRepelledAcquisition
@@ -127,15 +128,22 @@ def to_maximize(context: Context) -> PosteriorTransform | None:
     return _negative(transform)
 
 
-def _quick_log_ei(context: Context, best_f: Tensor) -> QuickLogExpectedImprovement | None:
-    """The quick form, where its formulas hold; it knows pending points."""
+def _quick_log_ei(context: Context, best_f: Tensor) -> AcquisitionFunction | None:
+    """The quick form, where its formulas hold; it knows pending points.
+
+    It is numpy's for a model on the CPU; on another device it stays there.
+    """
     view = context.view
     model = view.model
-    on_cpu = view.like.device.type == "cpu"
     plain = view.posterior_transform is None and isinstance(model, QuickGP)
-    if not on_cpu or not plain or not model.has_shortcut():
+    if not plain or not model.has_shortcut():
         return None
-    return QuickLogExpectedImprovement(model, best_f, view.maximize, seed=context.seed)
+    if view.like.device.type == "cpu":
+        return QuickLogExpectedImprovement(model, best_f, view.maximize, seed=context.seed)
+    in_own_units = getattr(model, "outcome_transform", None) is None
+    if not model.factored().affine or not in_own_units:
+        return None
+    return LogEIOnDevice(model, best_f, view.maximize, context.seed)
 
 
 def _negative(transform: PosteriorTransform) -> PosteriorTransform:

@@ -99,13 +99,13 @@ def test_loop_is_equal_to_the_cpus(name: str, method: str, steps: int, device: s
         assert step.epsilon == pytest.approx(expected.epsilon, rel=1e-8)
 
 
-@pytest.mark.parametrize("fixed", [False, True], ids=["inferred", "fixed"])
 @pytest.mark.parametrize("device", DEVICES)
-def test_default_fit_is_equal_to_the_cpus(device: str, fixed: bool) -> None:
+def test_default_fit_with_known_noise_is_equal_to_the_cpus(device: str) -> None:
+    """With inferred noise it stays on the device: see ``test_single.py``."""
     models = []
     for at in (device, "cpu"):
         X = inputs().to(at)
-        Yvar = torch.full_like(objective(X), 0.01) if fixed else None
+        Yvar = torch.full_like(objective(X), 0.01)
         models.append(fit_default_model(X, objective(X), BOUNDS.to(at), Yvar))
         posterior = models[-1].posterior(inputs(5).to(at).unsqueeze(-2))
         assert_on(at, torch.double, posterior.mean, posterior.variance, *models[-1].parameters())

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 from unittest import mock
 
@@ -33,6 +34,35 @@ _CROSS_DEVICE = (
     "_unsafe_index",
 )  # fmt: skip
 _RAW: dict[int, Tensor] = {}  # storage id -> the CPU tensor behind it; shallow copies share it
+
+
+@dataclass
+class Transfers:
+    """What has come from the device to the host: tensors with elements in a row, and numbers."""
+
+    tensors: int = 0
+    numbers: int = 0
+
+    def note(self, name: str, source: Any, target: Any) -> None:
+        if name.startswith("_local_scalar_dense"):
+            self.numbers += 1
+        elif is_sim(source) and isinstance(target, Tensor) and not is_sim(target):
+            self.tensors += source.dim() > 0
+            self.numbers += source.dim() == 0
+
+
+_COUNTING: list[Transfers] = []
+
+
+@contextmanager
+def count_transfers() -> Iterator[Transfers]:
+    """Count transfers from the device to the host."""
+    found = Transfers()
+    _COUNTING.append(found)
+    try:
+        yield found
+    finally:
+        _COUNTING.remove(found)
 
 
 def is_sim(x: Any) -> bool:
@@ -90,6 +120,11 @@ def _written_arguments(schema: Any, args: Any, kwargs: Any) -> list[Tensor]:
     return [x for x in written if x is not None]
 
 
+def _note(name: str, source: Any, target: Any) -> None:
+    for transfers in _COUNTING:
+        transfers.note(name, source, target)
+
+
 def _run_on_cpu(func: Any, *args: Any, **kwargs: Any) -> Any:
     schema = func._schema
     name = schema.name.split("::")[1]
@@ -101,6 +136,7 @@ def _run_on_cpu(func: Any, *args: Any, **kwargs: Any) -> Any:
         for x, argument in zip(cpu_args, schema.arguments, strict=False)
     ]
     if name.startswith("_copy_from"):
+        _note(name, args[0], args[1])
         _unwrap(args[1]).copy_(_unwrap(args[0]))
         return args[1]
     if name == "as_strided":
@@ -109,7 +145,10 @@ def _run_on_cpu(func: Any, *args: Any, **kwargs: Any) -> Any:
     if name in ("view", "_reshape_alias", "_unsafe_view"):
         return _wrap(cpu_args[0].reshape(cpu_args[1]))
     out = func(*cpu_args, **cpu_kwargs)
+    if name.startswith("_local_scalar_dense"):
+        _note(name, args[0], out)
     if name.startswith("_to_copy") and torch.device(kwargs.get("device") or NAME).type == "cpu":
+        _note(name, args[0], out)
         return out
     written = _written_arguments(schema, args, kwargs)
     for x in filter(is_sim, written):  # `out=` tensors that the CPU kernel resized

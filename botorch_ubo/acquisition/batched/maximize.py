@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
-from botorch_ubo.acquisition.search import SearchSettings
 from botorch_ubo.models.batched import (
     BatchedFormula,
     BatchedGP,
@@ -23,6 +23,9 @@ from botorch_ubo.models.batched import (
     follow,
 )
 from botorch_ubo.models.batched.draws import filling, normal, uniform
+
+if TYPE_CHECKING:  # a search comes here, too
+    from botorch_ubo.acquisition.search.settings import SearchSettings
 
 _SEPARATION = 0.2  # length-scales between two starts: closer ones climb the same hill
 _NEAREST = 16  # data with the best values, around which samples are drawn

@@ -3,7 +3,8 @@ r"""Maximise an acquisition function in a box that is mostly plateau.
 BoTorch's ``optimize_acqf`` (:mod:`botorch_ubo.acquisition.search.climbing`) goes from the best of
 the starts around the data (:mod:`botorch_ubo.acquisition.search.starts`). As many samples and
 restarts as in a stock call cost the same; fewer restarts do, since they are well apart. All random
-choices are of private generators.
+choices are of private generators. An acquisition function with a formula for a device
+(:mod:`botorch_ubo.acquisition.batched.single`) is searched there.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from botorch.exceptions.errors import InputDataError
 from botorch.utils.sampling import draw_sobol_samples
 from torch import Tensor
 
+from botorch_ubo.acquisition.batched import batched_form, maximize_on_device
 from botorch_ubo.acquisition.search.categories import alternate, open_categories
 from botorch_ubo.acquisition.search.climbing import climb
 from botorch_ubo.acquisition.search.in_space import check_pending
@@ -97,6 +99,10 @@ def _maximize_one(
     settings: SearchSettings,
 ) -> tuple[Tensor, Tensor]:
     """The best ``1 x d`` candidate over all boxes, with its value."""
+    form = batched_form(acq_function)
+    if form is not None and settings.options is None and not neighborhood.categories:
+        boxes = _most_promising(acq_function, boxes, seed, settings.raw_samples)
+        return maximize_on_device(form, boxes, seed, settings)
     best: tuple[Tensor, Tensor] | None = None
     if settings.options is None and has_quick_search(acq_function):
         settings = replace(settings, num_restarts=_WITH_FORMULA * settings.num_restarts)

@@ -25,6 +25,7 @@ from botorch_ubo.models.batched.quasi_newton import (
     follow,
     minimize_rows,
 )
+from botorch_ubo.models.batched.single import as_batch, fit_on_device
 
 __all__ = [
     "BatchedConfidenceBound",
@@ -36,9 +37,11 @@ __all__ = [
     "BatchedPendingLogEI",
     "Rows",
     "Stopping",
+    "as_batch",
     "begin_descent",
     "descend",
     "fit_batched",
+    "fit_on_device",
     "follow",
     "in_sight",
     "minimize_rows",
