@@ -3,6 +3,7 @@
   fit       10 steps of L-BFGS-B on the marginal likelihood of BoTorch's default GP
   geometry  posterior summary, radius, beta and box
   search    20 steps of the batched maximisation of UCB (q = 1) or qUCB from 512 raw samples
+  default   the default method as it is: its fit, then its box and search
 
 Two rounds of warm-up, then --repeats timed ones; clocks are read when the device has finished.
 Memory: the peak of the device's tensors, or on the CPU the peak of the process so far.
@@ -12,10 +13,11 @@ With `--stages runs`, many runs at once (`BatchedRuns`, the default method): sug
 for --runs of them with 30 data, the kernel launches of a step, and on the CPU the ratio to the same
 runs one after the other.
 
-After that, values, gradients, boxes and suggestions of the GPU are compared with the CPU's.
+After that, values, gradients, boxes and suggestions of the GPU are compared with the CPU's; the
+default's suggestion by the CPU's model, in nats of log expected improvement.
 
-Have you got a GPU? Run `python -m benchmarks gpu --devices cpu cuda --output FILE.json` on an
-otherwise idle machine and send FILE.json with an issue.
+Have you got a GPU? Run `python -m benchmarks gpu --stages step runs --output FILE.json` on an
+otherwise idle machine: FILE.json and FILE.md are what benchmarks/results has, with columns filled.
 """
 
 import argparse
@@ -45,7 +47,7 @@ STAGES = ["step", "runs"]
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     add = parser.add_argument
-    add("--devices", nargs="+", choices=DEVICES, default=DEVICES, help="default: all there are")
+    add("--devices", nargs="+", default=DEVICES, help="torch's names; default: cpu, cuda if there")
     add("--sizes", type=int, nargs="+", default=SIZES, metavar="N", help="numbers of data")
     add("--dims", type=int, nargs="+", default=[2, 10], help="default: 2 10")
     add("--q", type=int, nargs="+", default=[1, 8], help="default: 1 8")
@@ -63,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
     if min(arguments.sizes) < 2 or arguments.repeats < 1:
         raise SystemExit("expected --sizes of 2 or more and --repeats of 1 or more")
     torch.backends.cuda.matmul.allow_tf32 = False
-    devices = [d for d in arguments.devices if d != "cuda" or torch.cuda.is_available()]
+    devices = list(filter(_is_there, arguments.devices))
     timings, equalities, many = [], [], []
     with warnings.catch_warnings():
         # Steps are few on purpose, and single precision is a question, not an oversight.
@@ -92,6 +94,15 @@ def run(arguments: argparse.Namespace) -> int:
     return 0 if all(found["equal"] for found in equalities) else 1
 
 
+def _is_there(device: str) -> bool:
+    """Whether there is a CUDA device; a name that torch does not know is a mistake."""
+    try:
+        kind = torch.device(device).type
+    except RuntimeError as error:
+        raise SystemExit(f"expected --devices like cpu or cuda; got {device}: {error}") from None
+    return kind != "cuda" or torch.cuda.is_available()
+
+
 def _cases(arguments: argparse.Namespace, sizes: Sequence[int]) -> list[Case]:
     return [Case(n, dim, dtype)
             for n in sizes for dim in arguments.dims for dtype in arguments.dtypes]  # fmt: skip
@@ -106,7 +117,7 @@ def _many(arguments: argparse.Namespace) -> list[ManyRuns]:
 def _measure_all(arguments: argparse.Namespace, devices: Sequence[str]) -> Iterator[dict[str, Any]]:
     for case in _cases(arguments, sorted(arguments.sizes)):
         for device in devices:
-            for stage in ("fit", "geometry"):
+            for stage in ("fit", "geometry", "default: fit", "default: suggestion"):
                 yield measure(case, device, stage, arguments.repeats)
             for q in arguments.q:
                 for restarts in arguments.restarts:

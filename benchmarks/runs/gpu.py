@@ -1,7 +1,8 @@
 """A step on a device: how long fit, geometry and search take, and whether it equals the CPU's.
 
 The models, data and start points are the same on every device: hyper-parameters are set, not
-fitted, wherever a result depends on them, and both optimisations take a fixed number of steps.
+fitted, wherever a result depends on them, and both optimisations take a fixed number of steps. The
+default method is timed as it is, and its suggestion judged by what the CPU's model says of it.
 """
 
 import time
@@ -19,7 +20,9 @@ from linear_operator.utils.errors import NotPSDError
 from torch import Tensor
 
 from benchmarks.runs.metadata import peak_memory
+from benchmarks.runs.operations import synchronize
 from botorch_ubo import ExpandingBounds, SearchSettings
+from botorch_ubo.models.quick import QuickLogExpectedImprovement
 
 DTYPES = {"double": torch.double, "float": torch.float}
 WARM_UP = 2
@@ -28,6 +31,7 @@ SEARCH_STEPS = 20
 RAW_SAMPLES = 512
 # Single precision: values of the acquisition function are differences of nearly equal numbers.
 RTOL = {"double": 1e-6, "float": 1e-2}
+DEFAULT_BEHIND = 0.05  # nats of log expected improvement by which a suggestion may be worse
 _POINTS = 32
 _RESTARTS = 2
 
@@ -44,17 +48,18 @@ class Case:
         unit = torch.tensor([[0.0] * self.dim, [1.0] * self.dim])
         return unit.to(device, DTYPES[self.dtype])
 
-    def model(self, device: str) -> SingleTaskGP:
-        """On data drawn in double precision on the CPU, with hyper-parameters that suit them."""
+    def data(self, device: str) -> tuple[Tensor, Tensor]:
+        """Drawn in double precision on the CPU."""
         generator = torch.Generator().manual_seed(self.n)
         X = torch.rand(self.n, self.dim, generator=generator, dtype=torch.double)
         noise = 0.1 * torch.randn(self.n, 1, generator=generator, dtype=torch.double)
         Y = torch.sin(4 * X).sum(dim=-1, keepdim=True) + noise
-        options: dict[str, Any] = {"device": device, "dtype": DTYPES[self.dtype]}
-        model = SingleTaskGP(
-            X.to(**options), Y.to(**options),
-            input_transform=Normalize(self.dim, bounds=self.box(device)),
-        )  # fmt: skip
+        return X.to(device, DTYPES[self.dtype]), Y.to(device, DTYPES[self.dtype])
+
+    def model(self, device: str) -> SingleTaskGP:
+        """With hyper-parameters that suit the data."""
+        transform = Normalize(self.dim, bounds=self.box(device))
+        model = SingleTaskGP(*self.data(device), input_transform=transform)
         model.covar_module.lengthscale = 0.5 * self.dim**0.5
         model.likelihood.noise = 0.02
         return model.eval()
@@ -66,8 +71,7 @@ class Case:
 
 def clock(device: str) -> float:
     """The time when the device has finished what it was given; else a clock sees launches only."""
-    if device == "cuda":
-        torch.cuda.synchronize()
+    synchronize(device)
     return time.perf_counter()
 
 
@@ -97,12 +101,29 @@ def time_search(case: Case, device: str, q: int, restarts: int) -> float:
     return clock(device) - began
 
 
+def time_default_fit(case: Case, device: str) -> float:
+    """The whole fit of the default method."""
+    (X, Y), controller = case.data(device), ExpandingBounds(case.box(device))
+    began = clock(device)
+    controller.fit(X, Y)
+    return clock(device) - began
+
+
+def time_default_suggestion(case: Case, device: str) -> float:
+    """Box and search of the default method."""
+    controller = ExpandingBounds(case.box(device))
+    model = controller.fit(*case.data(device))
+    began = clock(device)
+    controller.suggest(model)
+    return clock(device) - began
+
+
 def measure(
     case: Case, device: str, stage: str, repeats: int, q: int = 1, restarts: int = 10
 ) -> dict[str, Any]:
     """Time a stage ``repeats`` times, after some rounds that do not count.
 
-    Stages are fit, geometry and search; ``q`` and ``restarts`` are a search's. Peak memory is in
+    Stages are those of the command; ``q`` and ``restarts`` are a search's. Peak memory is in
     MiB: of the device's tensors in this stage, or, on the CPU, of the process so far. An error
     says why there are no seconds, if there are none.
     """
@@ -110,6 +131,8 @@ def measure(
         "fit": partial(time_fit, case, device),
         "geometry": partial(time_geometry, case, device),
         "search": partial(time_search, case, device, q, restarts),
+        "default: fit": partial(time_default_fit, case, device),
+        "default: suggestion": partial(time_default_suggestion, case, device),
     }[stage]
     seconds: list[float] = []
     error = None
@@ -134,8 +157,21 @@ def compare(case: Case, device: str) -> dict[str, Any]:
     for name, expected in here.items():
         error = (there[name].to("cpu", torch.double) - expected.double()).abs().max()
         differences[name] = float(error / expected.double().abs().max())
-    equal = max(differences.values()) <= RTOL[case.dtype]
-    return {"device": device, **asdict(case), **differences, "equal": equal}
+    behind = _default_behind(case, device)
+    equal = max(differences.values()) <= RTOL[case.dtype] and behind <= DEFAULT_BEHIND
+    return {"device": device, **asdict(case), **differences, "default": behind, "equal": equal}
+
+
+def _default_behind(case: Case, device: str) -> float:
+    """Nats by which the default's suggestion is worse than the CPU's, by the CPU's model."""
+    found = []
+    for at in (device, "cpu"):
+        controller = ExpandingBounds(case.box(at))
+        model = controller.fit(*case.data(at))
+        found.append(controller.suggest(model).cpu().unsqueeze(-2))
+    acqf = QuickLogExpectedImprovement(model, best_f=case.data("cpu")[1].max())
+    there, here = (float(acqf(X)) for X in found)
+    return max(0.0, here - there)
 
 
 def _compute(case: Case, device: str) -> dict[str, Tensor]:

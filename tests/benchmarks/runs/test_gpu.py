@@ -18,7 +18,9 @@ pytestmark = pytest.mark.filterwarnings("ignore::botorch.exceptions.warnings.Bot
 class TestStages:
     @pytest.mark.slow
     @pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=needs_cuda)])
-    @pytest.mark.parametrize("stage", ["fit", "geometry", "search"])
+    @pytest.mark.parametrize(
+        "stage", ["fit", "geometry", "search", "default: fit", "default: suggestion"]
+    )
     def test_times_every_repeat(self, stage: str, device: str) -> None:
         timing = measure(SMALL, device, stage, repeats=3, q=2, restarts=2)
         assert timing["error"] is None
@@ -83,6 +85,16 @@ class TestEquality:
             return {**values, name: values[name] * (1 + 1e-4)} if device == "xpu" else values
 
         monkeypatch.setattr(gpu, "_compute", compute)
+        monkeypatch.setattr(gpu, "_default_behind", lambda case, device: 0.0)
         found = compare(replace(SMALL, dtype=dtype), "xpu")
         assert found["equal"] == equal
         assert found[name] == pytest.approx(1e-4, rel=1e-3)
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize(("behind", "equal"), [(0.0, True), (0.1, False)])
+    def test_a_worse_suggestion_of_the_default_shows(
+        self, behind: float, equal: bool, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(gpu, "_default_behind", lambda case, device: behind)
+        found = compare(SMALL, "cpu")
+        assert found["default"] == behind and found["equal"] == equal
