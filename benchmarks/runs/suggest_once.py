@@ -1,4 +1,4 @@
-"""One suggestion per line of standard input, timed; run as a script of its own.
+"""The suggestions of a few steps per line of standard input, timed; run as a script of its own.
 
 It imports whichever ``botorch_ubo`` is on the path, also one of an older version, and nothing else
 of this folder: so two versions can be timed in turn.
@@ -15,6 +15,8 @@ import torch
 
 import botorch_ubo
 
+STEPS = 5
+
 
 def suggest(case: dict[str, Any]) -> dict[str, float]:
     """CPU seconds of the fit and of all, MiB that the process has grown by, and its most so far."""
@@ -26,15 +28,19 @@ def suggest(case: dict[str, Any]) -> dict[str, float]:
     }
     before = _peak_memory()
     box = botorch_ubo.ExpandingBounds(bounds)
-    began = time.process_time()
     fit = getattr(box, "fit", None)  # 0.1.0 had a function instead
-    model = botorch_ubo.fit_default_model(X, Y, bounds) if fit is None else fit(X, Y)
-    fitted = time.process_time()
-    box.suggest(model, q=case["q"], **given)
-    ended = time.process_time()
-    peak = _peak_memory()
-    seconds = {"fit": fitted - began, "seconds": ended - began}
-    return {**seconds, "memory": peak - before, "peak": peak}
+    fitting = total = 0.0
+    for n in range(len(X) - STEPS + 1, len(X) + 1):
+        began = time.process_time()
+        if fit is None:
+            model = botorch_ubo.fit_default_model(X[:n], Y[:n], bounds)
+        else:
+            model = fit(X[:n], Y[:n])
+        fitting += time.process_time() - began
+        box.suggest(model, q=case["q"], **given)
+        total += time.process_time() - began
+    grown = _peak_memory() - before
+    return {"fit": fitting / STEPS, "seconds": total / STEPS, "memory": grown}
 
 
 def _peak_memory() -> float:
