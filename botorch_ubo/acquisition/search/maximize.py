@@ -31,6 +31,7 @@ from botorch_ubo.models.quick import has_quick_search
 
 _STARTS_ON_GRID, _ROUNDS_ON_GRID = 16, 5
 _WITH_FORMULA = 2  # times as many restarts, which then cost little
+_MORE_SAMPLES, _FEW_DATA = 2, 400  # times as many samples, of two hundred data or fewer, likewise
 _MAX_SEARCHED = 5  # boxes of a union that are worth a local search
 
 
@@ -105,7 +106,12 @@ def _maximize_one(
         return maximize_on_device(form, boxes, seed, settings)
     best: tuple[Tensor, Tensor] | None = None
     if settings.options is None and has_quick_search(acq_function):
-        settings = replace(settings, num_restarts=_WITH_FORMULA * settings.num_restarts)
+        more = min(_MORE_SAMPLES, max(1, _FEW_DATA // len(neighborhood.X)))
+        settings = replace(
+            settings,
+            num_restarts=_WITH_FORMULA * settings.num_restarts,
+            raw_samples=more * settings.raw_samples,
+        )
     share = settings
     if len(boxes) > 1:  # a union of boxes, however many, costs about two searches
         boxes = _most_promising(acq_function, boxes, seed, settings.raw_samples)

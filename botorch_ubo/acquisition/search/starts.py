@@ -30,6 +30,7 @@ from botorch_ubo.models.quick import Array, to_array
 from botorch_ubo.models.space import from_model_space, to_model_space
 
 _FREE = InputSpace()
+_POOL = 256
 _SEPARATION = 0.2  # length-scales between two starts: closer ones climb the same hill
 
 
@@ -149,6 +150,15 @@ class StartsAroundData:
 
 def _best_apart(values: Array, scaled: Array, count: int) -> list[int]:
     """Indices of the ``count`` best values that are ``_SEPARATION`` apart where possible."""
+    if len(values) > _POOL:  # the best few hundred have enough of them, as a rule
+        top = np.argpartition(-values, _POOL)[:_POOL]
+        chosen = _greedy(values[top], scaled[top], count)
+        if len(chosen) == count:
+            return top[chosen].tolist()
+    return _greedy(values, scaled, count)
+
+
+def _greedy(values: Array, scaled: Array, count: int) -> list[int]:
     values = values.copy()
     chosen: list[int] = []
     for _ in range(count):
