@@ -48,6 +48,7 @@ from botorch_ubo.controller.fingerprint import fingerprint
 from botorch_ubo.controller.initial_in_space import initial_points_of
 from botorch_ubo.controller.memory import BoxWithMemory
 from botorch_ubo.controller.method import DEFAULT_METHOD, Method, get_method
+from botorch_ubo.controller.not_psd import refusing_indefinite
 from botorch_ubo.controller.old_arguments import taking_old_arguments
 from botorch_ubo.controller.rebuilding import rebuilt_state
 from botorch_ubo.controller.review import OnExpand, check_on_expand
@@ -208,6 +209,7 @@ class ExpandingBounds(BoxWithMemory):
             return fit_default_model(X, Y, bounds, Yvar, goal.maximize, categorical, last)
         return fit_default_models(X, Y, bounds, Yvar, goal.directions(Y), categorical, fits)
 
+    @refusing_indefinite
     def update(
         self, model: Model, X_failed: Tensor | None = None, X_baseline: Tensor | None = None
     ) -> ExpansionRecord | None:
@@ -227,6 +229,7 @@ class ExpandingBounds(BoxWithMemory):
         X_failed = check_points(X_failed, self._state.initial_bounds, "X_failed")
         return self._step(self._view(model, X_baseline), X_failed)[0]
 
+    @refusing_indefinite
     def suggest(
         self,
         model: Model,

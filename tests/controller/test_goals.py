@@ -15,6 +15,7 @@ from botorch.acquisition.objective import GenericMCObjective
 from botorch.exceptions.errors import InputDataError, UnsupportedError
 from botorch.models import SingleTaskGP
 from botorch.models.transforms.input import InputPerturbation
+from gpytorch.kernels import CosineKernel, ScaleKernel
 from torch import Tensor
 
 from botorch_ubo import ExpandingBounds, available_methods, get_method
@@ -83,6 +84,31 @@ def test_suggestions_repeat_come_in_batches_and_keep_the_state() -> None:
         other.load_state_dict(json.loads(json.dumps(box.state_dict())))
         torch.manual_seed(1)  # the process-wide generator has no part in it
         assert torch.equal(x, other.suggest(model, q=2, X_pending=X[:1] + 0.1))
+
+
+def test_suggestions_repeat_while_nothing_can_be_feasible() -> None:
+    """BoTorch draws the places that bound an objective from below."""
+    X, _ = data(8)
+    model = models(climb(X), X)
+    never = [lambda Y: 0 * Y[..., 1] + 1]
+    found = []
+    for seed in (0, 1, 2):
+        torch.manual_seed(seed)
+        box = ExpandingBounds(UNIT, objective=FIRST, constraints=never, **FAST)
+        found += [box.suggest(model), box.suggest(model)]
+    assert all(torch.equal(x, found[0]) for x in found)
+
+
+def test_a_kernel_that_is_none_is_refused_in_words() -> None:
+    """A cosine of distances in the plane has no Cholesky factor."""
+    X, Y = data(9)
+    model = SingleTaskGP(X, Y, covar_module=ScaleKernel(CosineKernel())).eval()
+    box = ExpandingBounds(UNIT, **FAST)
+    before = json.dumps(box.state_dict())
+    for ask in (box.suggest, box.update):
+        with pytest.raises(UnsupportedError, match=r"(?s)Expected.*positive definite.*Use"):
+            ask(model)
+    assert json.dumps(box.state_dict()) == before
 
 
 @pytest.mark.slow
