@@ -16,6 +16,7 @@ from benchmarks.report.outcomes import outcome_report
 from benchmarks.runs.outcomes import (
     OUTCOME_SUITES,
     find_outcome_problem,
+    first_evaluations,
     read_outcomes,
     run_outcomes,
 )
@@ -35,6 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--budget", type=int, help="evaluations after the initial ones; default: 10 d")
     add("--output", type=Path, required=True, metavar="DIR", help="of the records")
     add("--report", type=Path, metavar="FILE", help="default: report.md in --output")
+    add("--after", type=int, metavar="N", help="report on the first N evaluations; default: all")
     add("--report-only", action="store_true", help="run nothing")
 
 
@@ -59,6 +61,8 @@ def run(arguments: argparse.Namespace) -> int:
                         flush=True,
                     )
     records = read_outcomes(arguments.output)
+    if arguments.after is not None:
+        records = [first_evaluations(record, arguments.after) for record in records]
     if not records:
         raise SystemExit(f"expected records in {arguments.output}; there are none")
     report.write_text(outcome_report(records))

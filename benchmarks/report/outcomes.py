@@ -1,7 +1,7 @@
 """The table of constrained problems and of several objectives, with ratios to the oracle."""
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Any
 
@@ -81,7 +81,20 @@ def outcome_report(records: Sequence[dict[str, Any]]) -> str:
             logs = ratios(records, method)
             if method != ORACLE and logs:
                 lines.append(f"- {method}: {_ratio_in_words(logs)}")
+        lines.append("")
+    lines += ["## Records by commit", "", *_commits(records)]
     return "\n".join(lines) + "\n"
+
+
+def _commits(records: Sequence[dict[str, Any]]) -> list[str]:
+    """How many records each method has of each commit."""
+    counts: Counter[tuple[str, str]] = Counter()
+    for record in records:
+        metadata = record.get("metadata", {})
+        commit = (metadata.get("commit") or "unknown")[:7]
+        changed = " with changes" if metadata.get("uncommitted_changes") else ""
+        counts[record["method"], f"{commit}{changed}"] += 1
+    return [f"- {method}: {commit} ({n})" for (method, commit), n in sorted(counts.items())]
 
 
 def _ratio_in_words(logs: dict[str, list[float]]) -> str:

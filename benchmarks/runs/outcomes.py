@@ -51,6 +51,23 @@ def read_outcomes(output: Path) -> list[dict[str, Any]]:
     return [json.loads(path.read_text()) for path in sorted(output.glob("*.json"))]
 
 
+def first_evaluations(record: dict[str, Any], count: int) -> dict[str, Any]:
+    """A record as it was after so many evaluations beyond the initial points, or fewer."""
+    if record["status"] != "completed" or record["budget"] <= count:
+        return record
+    initial, (_, problem) = record["num_initial"], find_outcome_problem(record["problem"])
+    X, Y = (record[key][: initial + count] for key in ("X", "Y"))
+    feasible = problem.feasible(torch.tensor(Y[initial:], dtype=torch.double))
+    return {
+        **record,
+        "budget": count,
+        "X": X,
+        "Y": Y,
+        "measure": record["measure"][: count + 1],
+        "infeasible": int((~feasible).sum()),
+    }
+
+
 def _run(name: str, method: str, seed: int, budget: int | None) -> dict[str, Any]:
     suite, problem = find_outcome_problem(name)
     start = outcome_start(problem, seed, budget)

@@ -127,8 +127,10 @@ class GoalView(GoalOutcomes):
         could not get wider.
         """
         front = self.objectives[self.incumbents]
-        inferred = infer_reference_point(front)
-        return torch.minimum(inferred, front.amin(dim=0) - self.objective_units)
+        units = self.objective_units  # below a range of 1e-8 BoTorch takes that in place of it
+        return (
+            torch.minimum(infer_reference_point(front / units), (front / units).amin(0) - 1) * units
+        )
 
     @cached_property
     def baseline(self) -> Tensor:

@@ -171,6 +171,12 @@ def parse_goal(direction: Any, constraints: Any = 0) -> RunGoal:
             "Expected direction 'minimize' or 'maximize', or a list of them for several "
             f"objectives; got {direction!r}."
         )
+    if callable(constraints) or isinstance(constraints, list | tuple):
+        raise InputDataError(
+            "Expected `constraints` to be the number of values, after the objectives, that must be "
+            f"<= 0; got {constraints!r}. Return them from the objective and pass "
+            "`constraints=1`, say; `ExpandingBounds` takes functions of outcomes."
+        )
     return RunGoal(tuple(given), as_count(constraints, "constraints", 0))
 
 

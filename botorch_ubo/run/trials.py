@@ -138,9 +138,14 @@ def as_number(value: Any, name: str) -> float:
             raise TypeError
         return float(number)
     except (TypeError, ValueError, RuntimeError, OverflowError) as error:
+        several = (
+            " For several objectives pass a direction of each, `direction=['minimize', "
+            "'maximize']`, say, and with constraints their number, `constraints=1`."
+        )
         raise InputDataError(
             f"Expected {name} to be one number; got {value!r} ({type(value).__name__}). Return a "
             "float, or an array or tensor with one element."
+            f"{several if hasattr(value, '__len__') and not isinstance(value, str | bytes) else ''}"
         ) from error
 
 

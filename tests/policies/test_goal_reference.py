@@ -60,3 +60,13 @@ def test_constraints_bound_the_payoff_and_none_is_expected_where_nothing_is_feas
         assert (payoff is not None) == expected
         if payoff is not None:  # (0.8, 0.8) is infeasible; (0.5, 0.5) is the best for it
             torch.testing.assert_close(payoff[1, 1], tensor(-0.18), atol=0.05, rtol=0)
+
+
+def test_units_of_the_objectives_do_not_matter() -> None:
+    X, units = grid(0.0, 0.3), tensor([1e12, 1e-12])
+    references = []
+    for unit in (torch.ones_like(units), units):
+        box = ExpandingBounds(UNIT, method="EI-Vanilla", objective=BOTH)
+        context = box.context(box.fit(X, unit * bowls(X)))
+        references.append(reference_point(context, goal_view(context)) / unit)
+    torch.testing.assert_close(*references, atol=1e-3, rtol=1e-3)

@@ -9,6 +9,7 @@ import torch
 from botorch.exceptions.errors import InputDataError
 
 from botorch_ubo import GoalResult, UnboundedOptimizer, minimize
+from botorch_ubo.run.evaluation import EvaluationError
 from botorch_ubo.run.goals import RunGoal, SeveralOutcomes, parse_goal
 from botorch_ubo.run.storage import CheckpointError
 from tests.support.controlled import FAST
@@ -54,8 +55,10 @@ class TestGoal:
             UnboundedOptimizer(BOX, direction=direction)  # type: ignore[arg-type]
 
     def test_what_is_no_number_of_constraints(self) -> None:
-        with pytest.raises(InputDataError, match="whole number `constraints`"):
+        with pytest.raises(InputDataError, match=r"`constraints` to be the number.*Return them"):
             UnboundedOptimizer(BOX, constraints=[lambda Y: Y])  # type: ignore[arg-type]
+        with pytest.raises(InputDataError, match="whole number `constraints`"):
+            UnboundedOptimizer(BOX, constraints=1.5)  # type: ignore[arg-type]
 
 
 class TestSeveralObjectives:
@@ -133,3 +136,10 @@ def test_failures_and_wrong_numbers_of_outcomes() -> None:
     assert optimizer.tell(other, (1.0, 2.0)).status == "completed"  # the same twice is taken once
     with pytest.raises(InputDataError, match="one result for trial"):
         optimizer.tell(other, [1.0, 3.0])
+
+
+def test_several_values_without_directions_are_refused_with_the_remedy() -> None:
+    with pytest.raises(
+        EvaluationError, match=r"(?s)one number.*direction=\['minimize', 'maximize'\]"
+    ):
+        minimize(lambda x: [x[0], x[1]], [(0.0, 1.0)] * 2, budget=7, direction=["minimize"])

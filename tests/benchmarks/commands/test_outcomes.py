@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.__main__ import main
+from benchmarks.runs.outcomes import first_evaluations
 
 
 @pytest.mark.slow
@@ -26,3 +27,20 @@ def test_runs_are_kept_and_reported(tmp_path: Path, capsys: pytest.CaptureFixtur
 def test_unknown_problems_are_named(tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match="expected one of"):
         main(["outcomes", "--problems", "nothing", "--output", str(tmp_path)])
+
+
+def test_a_record_is_cut_to_its_first_evaluations() -> None:
+    record = {
+        "problem": "bird2",
+        "status": "completed",
+        "num_initial": 1,
+        "budget": 3,
+        "X": [[0.0, 0.0]] * 4,
+        "Y": [[1.0, -1.0], [1.0, 1.0], [1.0, -1.0], [1.0, 1.0]],
+        "measure": [4.0, 3.0, 2.0, 1.0],
+        "infeasible": 2,
+    }
+    cut = first_evaluations(record, 2)
+    assert cut["measure"] == [4.0, 3.0, 2.0] and len(cut["X"]) == len(cut["Y"]) == 3
+    assert cut["budget"] == 2 and cut["infeasible"] == 1
+    assert first_evaluations(record, 3) == record
