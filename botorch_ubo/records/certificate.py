@@ -19,8 +19,8 @@ from botorch_ubo.records.json_values import (
 class Certificate:
     """The best evaluated point is epsilon-optimal in this box, as far as the model holds.
 
-    Nothing is claimed beyond the box. ``confidence`` is the probability ``1 - delta`` that
-    Theorem 5.1 promises for the unscaled ``beta``; with a scaled one it is ``None``.
+    Nothing is claimed beyond the box. ``confidence`` is a probability only where the schedule of
+    ``beta`` has proven one; those of the package have not (:mod:`botorch_ubo.policies.beta`).
     """
 
     bounds: Box

@@ -9,7 +9,7 @@ from botorch.models import SingleTaskGP
 from botorch.models.transforms import Normalize
 from torch import Tensor
 
-from botorch_ubo import Always, Never, RegretBound, TheoremBeta
+from botorch_ubo import Always, Never, RegretBound, ConstantBeta
 from botorch_ubo.controller.certify import as_whole_box, certify
 from botorch_ubo.strategies import FixedBox, HypercubeBoxes
 from tests.support.controlled import build, corrected
@@ -34,7 +34,8 @@ class TestOfTheTrigger:
         assert certificate.regret_bound == record.regret_bound
         assert certificate.beta == record.beta == box.trace[-1].beta
         assert certificate.num_observations == 16
-        assert certificate.confidence is None  # beta is scaled by 1/5
+        assert certificate.confidence is None
+        assert "without a probability" in str(certificate)
         assert "nothing is claimed beyond the box" in str(certificate)
         # What it promises is true: the named point is evaluated and epsilon-optimal in the box.
         best = tensor([list(certificate.best_X)])
@@ -44,8 +45,11 @@ class TestOfTheTrigger:
         # The box that follows is not certified.
         assert box.bounds[1] > 1.5 and certificate.bounds == ((0.0,), (1.0,))
 
-    def test_unscaled_beta_carries_a_probability(self) -> None:
-        box = started(RegretBound(), 10, beta=TheoremBeta(delta=0.05, scale=1.0))
+    def test_a_schedule_that_has_proven_a_probability_passes_it_on(self) -> None:
+        class Proven(ConstantBeta):
+            confidence = 0.95
+
+        box = started(RegretBound(), 10, beta=Proven(4.0))
         box.update(interpolating(dense(16)))
         assert box.certificate.confidence == pytest.approx(0.95)
         assert "probability at least 0.95" in str(box.certificate)

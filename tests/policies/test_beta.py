@@ -131,8 +131,8 @@ def test_slopes_of_a_weighted_sum():
 
 
 def test_confidence():
-    assert TheoremBeta(delta=0.05, scale=1.0).confidence == pytest.approx(0.95)
-    assert TheoremBeta().confidence is None  # scaled: no promise left
+    assert TheoremBeta(delta=0.05, scale=1.0).confidence is None  # not of a supremum
+    assert TheoremBeta().confidence is None
     assert PublishedBeta().confidence is None and ConstantBeta(2.0).confidence is None
 
 
