@@ -39,8 +39,9 @@ def suggest(case: dict[str, Any]) -> dict[str, float]:
         fitting += time.process_time() - began
         box.suggest(model, q=case["q"], **given)
         total += time.process_time() - began
-    grown = _peak_memory() - before
-    return {"fit": fitting / STEPS, "seconds": total / STEPS, "memory": grown}
+    peak = _peak_memory()
+    seconds = {"fit": fitting / STEPS, "seconds": total / STEPS}
+    return {**seconds, "memory": peak - before, "peak": peak}
 
 
 def _peak_memory() -> float:
