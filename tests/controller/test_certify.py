@@ -9,7 +9,7 @@ from botorch.models import SingleTaskGP
 from botorch.models.transforms import Normalize
 from torch import Tensor
 
-from botorch_ubo import Always, Never, RegretBound, ConstantBeta
+from botorch_ubo import Always, ConstantBeta, Never, RegretBound
 from botorch_ubo.controller.certify import as_whole_box, certify
 from botorch_ubo.strategies import FixedBox, HypercubeBoxes
 from tests.support.controlled import build, corrected
