@@ -6,6 +6,8 @@ Data are those of whole runs of the default, rippled functions among them. Every
           density that was chosen (noise inferred, or observations exact), in nats
   search  log EI of the candidate is compared with the best of 144 restarts from 8192 samples
 
+With --batched, fit and search are those of `BatchedRuns`, of the same data.
+
 Targets: within 0.05 nats in 95 % of fits, within 0.01 in 99 % of searches.
 """
 
@@ -30,6 +32,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--seeds", type=parse_seeds, default=[0, 1], help="default: 0-1")
     add("--budget", type=int, default=48, help="steps of a run; default: %(default)s")
     add("--every", type=int, default=4, help="steps between measurements; default: %(default)s")
+    text = "measure fits and searches of many runs at once, on the same data"
+    add("--batched", action="store_true", help=text)
     add("--output", type=json_file, metavar="FILE.json", help="all losses; the table is FILE.md")
 
 

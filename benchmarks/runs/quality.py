@@ -13,8 +13,10 @@ from tqdm import tqdm
 from benchmarks.problems.problem import make_start
 from benchmarks.problems.registry import find_problem
 from botorch_ubo import ExpandingBounds
+from botorch_ubo.acquisition.batched import maximize_batched
 from botorch_ubo.acquisition.search import maximize_acquisition
 from botorch_ubo.acquisition.search.settings import SearchSettings
+from botorch_ubo.models.batched import BatchedFit, BatchedGP, BatchedLogEI, fit_batched
 from botorch_ubo.models.quick import EXACT_NOISE, MIN_NOISE, Array, LogDensity, QuickGP
 from botorch_ubo.policies.factories import searching_log_ei
 
@@ -42,22 +44,40 @@ def steps_of_a_run(
         X, Y = torch.cat([X, x]), torch.cat([Y, problem(x).reshape(1, 1)])
 
 
-def fit_loss(model: QuickGP) -> float:
-    """Nats by which the density at a fit is below the best of ten other descents."""
-    model = model.train()
-    noise = float(model.likelihood.noise.detach().mean())
+def fit_loss(model: QuickGP, batched: bool = False) -> float:
+    """Nats by which the density at a fit is below the best of ten other descents.
+
+    The fit is the model's own, or that of many runs at once of the same data.
+    """
+    fit = _many_at_once(model) if batched else _fit_of(model)
+    noise = float(fit.noise)
     exact = noise < 1.1 * EXACT_NOISE
-    density = LogDensity(model, EXACT_NOISE if exact else None)
-    kernel = model.covar_module
-    found = [*kernel.base_kernel.lengthscale.detach().flatten().tolist()]
-    found += [float(kernel.outputscale.detach())] + ([] if exact else [noise])
+    density = LogDensity(model.train(), EXACT_NOISE if exact else None)
     model.eval()
+    found = [*fit.p.flatten().exp().tolist(), *([] if exact else [noise])]
     lower, upper = density.bounds.T.copy()
     if not exact:
         lower[-1] = max(lower[-1], math.log(MIN_NOISE))
     value = density.value(np.clip(np.log(found), lower, upper))
     best = min(_descend(density, start, lower, upper) for start in _starts(density))
     return value - min(best, value)
+
+
+def _fit_of(model: QuickGP) -> BatchedFit:
+    """The hyper-parameters of a model, as those of a batch of one."""
+    kernel, noise = model.covar_module, model.likelihood.noise.detach().mean().reshape(1)
+    sizes = [kernel.base_kernel.lengthscale.detach().flatten(), kernel.outputscale.detach()[None]]
+    return BatchedFit(torch.cat(sizes).log().unsqueeze(0), noise, noise, noise < 1.1 * EXACT_NOISE)
+
+
+def _many_at_once(model: QuickGP) -> BatchedFit:
+    return fit_batched(*_data_of(model))
+
+
+def _data_of(model: QuickGP) -> tuple[Tensor, Tensor, Tensor]:
+    y = model.train_targets.unsqueeze(0)
+    X = model.transform_inputs(model.train_inputs[0]) if model.training else model.train_inputs[0]
+    return X.detach().unsqueeze(0), y, torch.ones_like(y, dtype=torch.bool)
 
 
 def _starts(density: LogDensity) -> list[Array]:
@@ -78,30 +98,42 @@ def _descend(density: LogDensity, start: Array, lower: Array, upper: Array) -> f
     return float(found.fun)
 
 
-def search_loss(box: ExpandingBounds, model: QuickGP) -> float:
-    """By how much log EI of the default's search is below that of 144 strong restarts.
+def search_loss(box: ExpandingBounds, model: QuickGP, batched: bool = False) -> float:
+    """By how much log EI of a search is below that of 144 strong restarts.
 
-    In the box whose turn it is, from the same view of the model.
+    In the box whose turn it is, from the same view of the model; the search is the default's, or
+    that of many runs at once.
     """
     context = box.context(model)
     boxes = context.search_boxes
     bounds = boxes[(context.t - 1) % len(boxes)] if boxes.dim() == 3 else boxes
     acqf, near = searching_log_ei(context), context.view.neighborhood
-    _, usual = maximize_acquisition(acqf, bounds, near, seed=context.seed)
+    if batched:
+        X, y, present = _data_of(model)
+        gp = BatchedGP.of(X, y, present, _fit_of(model))
+        points = gp.to_points(context.to_model(bounds).unsqueeze(0))
+        seeds = torch.tensor([context.seed])
+        formula = BatchedLogEI(gp, y.amax(dim=-1))
+        found = maximize_batched(formula, gp, points, seeds, SearchSettings()).points
+        x = context.to_raw(gp.from_points(found.unsqueeze(0))[0])
+        with torch.no_grad():
+            usual = acqf(torch.clamp(x, bounds[0], bounds[1]).unsqueeze(0))
+    else:
+        _, usual = maximize_acquisition(acqf, bounds, near, seed=context.seed)
     strong = SearchSettings(num_restarts=SEARCH_STARTS, raw_samples=_RAW_SAMPLES)
     _, best = maximize_acquisition(acqf, bounds, near, seed=context.seed + 1, settings=strong)
     return max(0.0, float(best) - float(usual))
 
 
 def measure_quality(
-    problems: Sequence[str], seeds: Sequence[int], budget: int, every: int
+    problems: Sequence[str], seeds: Sequence[int], budget: int, every: int, batched: bool = False
 ) -> list[dict[str, Any]]:
-    """Losses of fits and searches, a row each."""
+    """Losses of fits and searches, a row each; of those of many runs at once, if batched."""
     rows: list[dict[str, Any]] = []
     runs = [(name, seed) for name in problems for seed in seeds]
     for name, seed in tqdm(runs, desc="runs"):
         for box, X, _, model in steps_of_a_run(name, seed, budget, every):
-            search = search_loss(box, model)
+            search = search_loss(box, model, batched)
             row = {"problem": name, "seed": seed, "n": len(X), "dim": X.shape[-1]}
-            rows.append({**row, "search": search, "fit": fit_loss(model)})
+            rows.append({**row, "search": search, "fit": fit_loss(model, batched)})
     return rows
