@@ -39,7 +39,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Measure, print the table, write the files."""
-    found = measure_quality(arguments.problems, arguments.seeds, arguments.budget, arguments.every)
+    found = measure_quality(
+        arguments.problems,
+        arguments.seeds,
+        arguments.budget,
+        arguments.every,
+        arguments.batched,
+    )
     report = format_quality(found)
     print(report)
     save_json(arguments.output, measured=found)

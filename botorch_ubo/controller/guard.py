@@ -10,6 +10,8 @@ from botorch_ubo.models.sight import MAX_GAP
 from botorch_ubo.policies.context import Context
 from botorch_ubo.policies.evidence import why_blind
 
+HELD_IN_SIGHT = "held within sight of the data"
+
 
 def guard(context: Context, box: Tensor) -> tuple[Tensor, str | None]:
     r"""Hold a box back from where the data give no reason to go.
@@ -31,14 +33,17 @@ def guard(context: Context, box: Tensor) -> tuple[Tensor, str | None]:
         why = why_blind(context.view)
         if why is not None:
             allowed = scale_about_center(first, limit)
-            return _within(context, box, allowed), (
-                f"held at {limit:g} sides of the first box, for {why} (`blind_limit` of the method)"
-            )
+            return _within(context, box, allowed), held_blind(limit, why)
     reach = (hull(first, context.X_in_sight) - first).abs().amax(dim=0)
     allowed = pad(first, MAX_GAP / 10 * torch.maximum(reach, first[1] - first[0]))
     if contains(allowed, planned).all():
         return box, None
-    return _within(context, box, allowed), "held within sight of the data"
+    return _within(context, box, allowed), HELD_IN_SIGHT
+
+
+def held_blind(limit: float, why: str) -> str:
+    """What the record says of a box that was held back while the data showed nothing."""
+    return f"held at {limit:g} sides of the first box, for {why} (`blind_limit` of the method)"
 
 
 def _within(context: Context, box: Tensor, allowed: Tensor) -> Tensor:

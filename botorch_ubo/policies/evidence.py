@@ -13,6 +13,9 @@ from botorch_ubo.models.quick import conditioned
 from botorch_ubo.models.structure import sub_models
 from botorch_ubo.policies.view import ModelView
 
+ALL_EQUAL = "all outcomes are equal"
+MAY_BE_NOISE = "the outcomes may be nothing but noise"
+
 
 def why_blind(view: ModelView) -> str | None:
     r"""What keeps the data from telling where to go.
@@ -24,9 +27,9 @@ def why_blind(view: ModelView) -> str | None:
         ``None`` if they show structure, else why not.
     """
     if view.flat:
-        return "all outcomes are equal"
+        return ALL_EQUAL
     if evidence_of_structure(view) < min_evidence(view.X.shape[-1]):
-        return "the outcomes may be nothing but noise"
+        return MAY_BE_NOISE
     return None
 
 

@@ -31,6 +31,7 @@ of such boxes around all points of the front (:mod:`botorch_ubo.strategies.front
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import ClassVar
@@ -95,7 +96,7 @@ class TurnsBox(Strategy):
             bounds=box,
             boxes=boxes,
             details={
-                "why": _explain(least, extent, searching, plateau),
+                "why": explain((extent > least).nonzero().flatten().tolist(), searching, plateau),
                 "center": center.tolist(),
                 "reach": reach.tolist(),
                 "hyperharmonic_half_widths": least.tolist(),
@@ -141,10 +142,19 @@ def home_among_equals(context: Context) -> Tensor:
     return context.X[int(torch.where(equal, distance, torch.inf).argmin())]
 
 
-def _explain(least: Tensor, extent: Tensor, searching: bool, plateau: bool) -> str:
+def explain(led: Sequence[int], searching: bool, plateau: bool) -> str:
+    r"""Why the box is as wide as it is, and where it is searched.
+
+    Args:
+        led: Dimensions in which the data reach further than the steps alone would.
+        searching: Whether nothing notable has been found at all.
+        plateau: Whether the data are a plateau.
+
+    Returns:
+        The words of the record.
+    """
     if plateau:
         return "at the emptiest place, for the data are a plateau"
-    led = [f"x{i}" for i in (extent > least).nonzero().flatten().tolist()]
     if led:
-        return f"as far again as the data reach in {', '.join(led)}"
+        return f"as far again as the data reach in {', '.join(f'x{i}' for i in led)}"
     return "wider while nothing notable is found" if searching else "wider with every step"

@@ -1,6 +1,7 @@
 """One move of the boxes of many runs."""
 
 from botorch_ubo.controller.batched.expansion import (
+    GUARDED,
     BatchedMove,
     Limits,
     failing_sides,
@@ -8,4 +9,4 @@ from botorch_ubo.controller.batched.expansion import (
     move_boxes,
 )
 
-__all__ = ["BatchedMove", "Limits", "failing_sides", "fit_inside", "move_boxes"]
+__all__ = ["GUARDED", "BatchedMove", "Limits", "failing_sides", "fit_inside", "move_boxes"]

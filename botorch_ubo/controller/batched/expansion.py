@@ -15,7 +15,10 @@ from botorch_ubo.controller.failures import FAILURES_THAT_STOP_GROWTH
 from botorch_ubo.models.sight import MAX_GAP
 from botorch_ubo.policies.batched import BatchedContext
 from botorch_ubo.policies.batched.context import SIDE
-from botorch_ubo.policies.evidence import min_evidence
+from botorch_ubo.policies.evidence import ALL_EQUAL, MAY_BE_NOISE, min_evidence
+
+GUARDED = ("", "", MAY_BE_NOISE, ALL_EQUAL)
+"""What keeps a box back: nothing, the sight of the data, and that they show nothing."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,7 @@ class BatchedMove:
     capped: Tensor
     held: Tensor
     guarded: Tensor
-    """``B``: whether a box was held back for want of a reason to go further."""
+    """``B`` whole numbers (``int8``): which of :data:`GUARDED` has held a box back, from 1 on."""
 
     def put(self, rows: Tensor, other: BatchedMove) -> BatchedMove:
         """With the moves of some runs, by index."""
@@ -100,7 +103,7 @@ def failing_sides(good: Tensor, worked: Tensor, bad: Tensor, failed: Tensor) -> 
 
 
 def _guard(context: BatchedContext, box: Tensor, limits: Limits) -> tuple[Tensor, Tensor]:
-    """Hold boxes back from where the data give no reason to go: see ``controller.guard``."""
+    """Hold boxes back from where the data give no reason to go, and why, as ``guard`` does."""
     narrow = _first_like(box, limits.blind_limit)
     blind = context.outcomes.flat | (context.gp.evidence < min_evidence(context.d))
     outside = ~_contains(narrow, box)
@@ -108,12 +111,14 @@ def _guard(context: BatchedContext, box: Tensor, limits: Limits) -> tuple[Tensor
     sight = pad(_first_like(box), MAX_GAP / 10 * reach.clamp_min(SIDE))
     held = (outside & blind)[:, None, None]
     allowed = torch.where(held, narrow, sight)
-    guarded = (outside & blind) | ~_contains(sight, box)
+    # Places in GUARDED
+    blindly = 2 + context.outcomes.flat.to(torch.int8)
+    guarded = torch.where(outside & blind, blindly, (~_contains(sight, box)).to(torch.int8))
     if limits.nested:
         inner = hull(context.box, clip(box, allowed))
     else:
         inner = fit_inside(box, allowed)
-    return torch.where(guarded[:, None, None], inner, box), guarded
+    return torch.where(guarded[:, None, None] > 0, inner, box), guarded
 
 
 def _keep_failing(old: Tensor, new: Tensor, failing: Tensor) -> tuple[Tensor, Tensor]:

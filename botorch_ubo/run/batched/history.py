@@ -9,6 +9,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from botorch_ubo.controller.batched import GUARDED
+from botorch_ubo.controller.guard import HELD_IN_SIGHT, held_blind
 from botorch_ubo.policies.state import BoxState
 from botorch_ubo.policies.triggers import Always
 from botorch_ubo.records import ExpansionRecord, Side, StepRecord, as_box
@@ -16,6 +18,8 @@ from botorch_ubo.records.box_values import SIDE_NAMES
 from botorch_ubo.run.batched.problem import Problem
 from botorch_ubo.run.batched.state import BatchedState
 from botorch_ubo.run.batched.step import Step
+from botorch_ubo.strategies import TurnsBox
+from botorch_ubo.strategies.turns import explain
 
 
 @dataclass(frozen=True)
@@ -36,13 +40,31 @@ class StepsTaken:
     """``B x 2 x d`` booleans, like the next two."""
     capped: Tensor
     held: Tensor
+    guarded: Tensor
+    """``B``: see :class:`BatchedMove`."""
+    led: Tensor
+    """``B x d``: see :class:`BatchedProposal`, as for the next."""
+    searching: Tensor
+    """``B``, as the next."""
+    plateau: Tensor
 
     @classmethod
     def of(cls, runs: Tensor, step: Step) -> StepsTaken:
         """What there is to remember of a step."""
         move = step.move
-        masks = (move.stopped_by_limit, move.capped, move.held)
-        return cls(runs, step.bounds, step.n, step.moved, step.epsilon, *masks)
+        masks = (move.stopped_by_limit, move.capped, move.held, move.guarded)
+        none = torch.zeros_like(move.capped[:, 0])
+        said = step.proposal
+        led, searching, plateau = (
+            without if part is None else part
+            for part, without in (
+                (said and said.led, none),
+                (said and said.searching, none[:, 0]),
+                (said and said.plateau, none[:, 0]),
+            )
+        )
+        kept = (step.bounds, step.n, step.moved, step.epsilon)
+        return cls(runs, *kept, *masks, led, searching, plateau)
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values."""
@@ -52,6 +74,7 @@ class StepsTaken:
     def from_dict(cls, values: Mapping[str, Any], like: Tensor) -> StepsTaken:
         """The inverse of :meth:`to_dict`, in dtype and device of a tensor."""
         kinds = {"bounds": like.dtype, "epsilon": like.dtype, "runs": torch.long, "n": torch.long}
+        kinds["guarded"] = torch.int8
         parts = {
             it.name: torch.tensor(
                 values[it.name], dtype=kinds.get(it.name, torch.bool), device=like.device
@@ -101,6 +124,7 @@ def box_state(
                     stopped_by_limit=_sides(taken.stopped_by_limit[row]),
                     capped=_sides(taken.capped[row]),
                     held=_sides(taken.held[row]),
+                    details=_details(problem, taken, row),
                 )
             )
         bounds = new
@@ -119,6 +143,19 @@ def _reason(problem: Problem, first_step: bool) -> str:
     if isinstance(problem.method.trigger, Always):
         return "every step"
     return "first step" if first_step else "regret bound at or below epsilon"
+
+
+def _details(problem: Problem, taken: StepsTaken, row: int) -> dict[str, str]:
+    """The words of the record of one run, as its controller would have written them."""
+    words = list[str]()
+    if isinstance(problem.method.strategy, TurnsBox):
+        led = taken.led[row].nonzero().flatten().tolist()
+        words.append(explain(led, bool(taken.searching[row]), bool(taken.plateau[row])))
+    guarded = int(taken.guarded[row])
+    if guarded:
+        blind = held_blind(problem.method.blind_limit, GUARDED[guarded])
+        words.append(blind if GUARDED[guarded] else HELD_IN_SIGHT)
+    return {"why": "; ".join(words)} if words else {}
 
 
 def _sides(mask: Tensor) -> tuple[Side, ...]:

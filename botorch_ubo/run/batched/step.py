@@ -69,6 +69,8 @@ class Step:
     scale: Tensor
     """``R``: raw units per unit of the models."""
     move: BatchedMove
+    proposal: BatchedProposal | None
+    """Of boxes that move at every step."""
 
 
 @torch.no_grad()
@@ -102,16 +104,19 @@ def suggest_batched(problem: Problem, state: BatchedState, q: int = 1) -> Step:
         chance = BatchedLogChance(evaluated - origin, worked, present)
     seeds = problem.seeds + 1009 * context.n
     if isinstance(problem.method.strategy, TheoremBox):
+        proposal = None
         found = _theorem_step(problem, context, new, limits, failing, chance, seeds)
     else:
-        found = _improvement_step(problem, context, limits, failing, chance, seeds, q)
+        proposal = _propose(problem.method, context, limits.hard)
+        found = _improvement_step(problem, context, proposal, limits, failing, chance, seeds, q)
     points, move, moved = found
     bounds = torch.where(moved[:, None, None], problem.to_raw(move.box), state.bounds)
     hard = problem.hard_limits
     bounds = torch.clamp(bounds, hard[:, :1], hard[:, 1:])
     candidate = torch.clamp(problem.to_raw(points), hard[:, :1], hard[:, 1:])
     scale = context.outcomes.scale
-    return Step(candidate, bounds, context.n, moved, context.epsilon * scale, scale, move)
+    epsilon = context.epsilon * scale
+    return Step(candidate, bounds, context.n, moved, epsilon, scale, move, proposal)
 
 
 def _context(problem: Problem, state: BatchedState) -> tuple[BatchedContext, Tensor]:
@@ -146,6 +151,7 @@ def _context(problem: Problem, state: BatchedState) -> tuple[BatchedContext, Ten
 def _improvement_step(
     problem: Problem,
     context: BatchedContext,
+    proposal: BatchedProposal,
     limits: Limits,
     failing: Tensor,
     chance: BatchedLogChance | None,
@@ -153,7 +159,6 @@ def _improvement_step(
     q: int,
 ) -> tuple[Tensor, BatchedMove, Tensor]:
     """A box that moves at every step, and log expected improvement over the best observation."""
-    proposal = _propose(problem.method, context, limits.hard)
     move = move_boxes(context, proposal.bounds, limits, failing)
     boxes = [fit_inside(part, move.box) for part in proposal.boxes] or [move.box]
     parts, rows = torch.stack(boxes, dim=1), torch.arange(len(seeds), device=seeds.device)
@@ -233,7 +238,7 @@ def _confidence_bound(context: BatchedContext, schedule: TheoremBeta) -> Batched
 
 def _no_move(context: BatchedContext) -> BatchedMove:
     none = torch.zeros_like(context.box, dtype=torch.bool)
-    return BatchedMove(context.box, none, none, none, none[:, 0, 0])
+    return BatchedMove(context.box, none, none, none, none[:, 0, 0].to(torch.int8))
 
 
 def _search(

@@ -47,7 +47,8 @@ def turns_boxes(strategy: TurnsBox, context: BatchedContext, hard: Tensor) -> Ba
     doubled = least * 2 ** (idle.to(least) / context.d)
     wider = torch.maximum(least, doubled.clamp_max(widest))
     # Nothing notable has been found at all, or nothing but a plateau.
-    least = torch.where((idle == t - 1) | plateau, wider, least).unsqueeze(-1)
+    searching = (idle == t - 1) | plateau
+    least = torch.where(searching, wider, least).unsqueeze(-1)
     reach = torch.maximum(least, extent)
     box = torch.stack([center - reach, center + reach], dim=-2)
     near = torch.stack([center - least, center + least], dim=-2)
@@ -56,7 +57,7 @@ def turns_boxes(strategy: TurnsBox, context: BatchedContext, hard: Tensor) -> Ba
     empty = emptiest(near, data, torch.full_like(center[0], SIDE))
     where = plateau[:, None, None]
     parts = torch.where(where, empty, fit_inside(region, box)), torch.where(where, empty, box)
-    return BatchedProposal(box, parts)
+    return BatchedProposal(box, parts, extent > least, searching, plateau)
 
 
 def _home_among(good: Tensor, context: BatchedContext) -> Tensor:

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from botorch_ubo import (
     BatchedRuns,
+    ExpandingBounds,
     NoResultError,
     OptimizationResult,
     UnboundedOptimizer,
@@ -16,6 +17,7 @@ from botorch_ubo import (
     minimize_batch,
 )
 from botorch_ubo.run.batched.methods import can_be_batched
+from tests.support.batches import unit_box
 
 BOX = [(-1.0, 1.0), (0.0, 1.0)]
 METHODS = ["EI-Turns", "HuBO-EI", "EI-UBO", "GPUCB-UBO"]
@@ -269,3 +271,29 @@ def test_the_upper_confidence_bound_proposes_one_at_a_time():
     with pytest.raises(UnsupportedError, match="'GPUCB-UBO' proposes one"):
         runs.ask(2)
     assert runs.ask(1).shape == (2, 1, 2) and runs.ask().shape == (2, 2)
+
+
+def test_records_have_the_words_of_a_controller():
+    generator = torch.Generator().manual_seed(4)
+    X = 2 * torch.rand(3, 12, 2, generator=generator, dtype=torch.double) - 1
+    bowl = (X - 3).square().sum(dim=-1)
+    noise = torch.randn(12, generator=generator, dtype=torch.double)
+    values = torch.stack([bowl[0], torch.ones_like(noise), noise])
+    X[0, -1] = 9.0  # far out, and the data reach there
+    data = list(zip(X, values, strict=True))
+    wide = {"num_initial": 1, "max_growth": 100.0}
+    runs = BatchedRuns([(-1.0, 1.0)] * 2, 3, data=data, **wide)
+    words = set()
+    for _ in range(3):
+        runs.tell(torch.where(torch.arange(3) == 1, 1.0, (runs.ask() - 3).square().sum(dim=-1)))
+    for i, run in enumerate(runs):
+        told = [trial for trial in run.trials if trial.value is not None]
+        box = ExpandingBounds(unit_box(2), maximize=False, seed=i, max_growth=100.0)
+        for n in range(12, 15):
+            points = torch.tensor([trial.X for trial in told[:n]], dtype=torch.double)
+            outcomes = torch.tensor([[trial.value] for trial in told[:n]], dtype=torch.double)
+            box.update(box.fit(points, outcomes))
+        expected = [record.details.get("why") for record in box.history]
+        assert [record.details.get("why") for record in run.box.history] == expected
+        words.update(expected)
+    assert len(words) > 1 and any("as far again" in why for why in words)
