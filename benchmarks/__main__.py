@@ -10,6 +10,7 @@ import torch
 from botorch.exceptions.warnings import InputDataWarning
 
 from benchmarks.commands import (
+    agree,
     compare,
     coverage,
     endurance,
@@ -30,7 +31,7 @@ COMMANDS = {
     module.__name__.rpartition(".")[2]: module
     for module in (
         *(run, compare, report, outcomes, speed, quality, coverage, gpu, reference, endurance),
-        *(known, hosts, torture),
+        *(known, hosts, torture, agree),
     )
 }
 

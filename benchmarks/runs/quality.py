@@ -18,7 +18,7 @@ from botorch_ubo.acquisition.search import maximize_acquisition
 from botorch_ubo.acquisition.search.settings import SearchSettings
 from botorch_ubo.models.batched import BatchedFit, BatchedGP, BatchedLogEI, fit_batched
 from botorch_ubo.models.quick import EXACT_NOISE, MIN_NOISE, Array, LogDensity, QuickGP
-from botorch_ubo.policies.factories import searching_log_ei
+from botorch_ubo.policies.factories import log_ei
 
 FIT_STARTS = 10
 SEARCH_STARTS = 144
@@ -107,7 +107,7 @@ def search_loss(box: ExpandingBounds, model: QuickGP, batched: bool = False) -> 
     context = box.context(model)
     boxes = context.search_boxes
     bounds = boxes[(context.t - 1) % len(boxes)] if boxes.dim() == 3 else boxes
-    acqf, near = searching_log_ei(context), context.view.neighborhood
+    acqf, near = log_ei(context), context.view.neighborhood
     if batched:
         X, y, present = _data_of(model)
         gp = BatchedGP.of(X, y, present, _fit_of(model))

@@ -1,6 +1,7 @@
 """Many runs at once: ask, tell, failures, limits, own data, and the way back to one run."""
 
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -14,6 +15,7 @@ from botorch_ubo import (
     OptimizationResult,
     UnboundedOptimizer,
     available_methods,
+    get_method,
     minimize_batch,
 )
 from botorch_ubo.run.batched.methods import can_be_batched
@@ -297,3 +299,19 @@ def test_records_have_the_words_of_a_controller():
         assert [record.details.get("why") for record in run.box.history] == expected
         words.update(expected)
     assert len(words) > 1 and any("as far again" in why for why in words)
+
+
+def test_records_say_what_held_a_box_back():
+    X = torch.tensor([[0.0, 0.0], [0.5, 0.5], [-0.5, 0.2], [0.9, -0.9]], dtype=torch.double)
+    flat, steep = torch.ones(4, dtype=torch.double), torch.tensor([0.0, 1.0, 2.0, 9.0]).double()
+    far = torch.cat([X, 40 * X[1:2]])
+    given = [(X, flat), (far, torch.cat([steep, steep[:1] - 50]))]
+    method = replace(get_method("EI-Turns"), name="Blind", blind_limit=1.0)
+    runs = BatchedRuns(unit_box(2).T.tolist(), 2, method=method, data=given, num_initial=1)
+    runs.ask()
+    for i, run in enumerate(runs):
+        box = ExpandingBounds(unit_box(2), method=method, maximize=False, seed=i)
+        box.update(box.fit(given[i][0], given[i][1].unsqueeze(-1)))
+        (record,), (expected,) = run.box.history, box.history
+        assert record.details["why"] == expected.details["why"]
+    assert "all outcomes are equal" in runs[0].box.history[0].details["why"]
