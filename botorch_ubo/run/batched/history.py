@@ -19,6 +19,7 @@ from botorch_ubo.run.batched.problem import Problem
 from botorch_ubo.run.batched.state import BatchedState
 from botorch_ubo.run.batched.step import Step
 from botorch_ubo.strategies import TurnsBox
+from botorch_ubo.strategies.batched import BatchedProposal
 from botorch_ubo.strategies.turns import explain
 
 
@@ -54,15 +55,10 @@ class StepsTaken:
         move = step.move
         masks = (move.stopped_by_limit, move.capped, move.held, move.guarded)
         none = torch.zeros_like(move.capped[:, 0])
-        said = step.proposal
-        led, searching, plateau = (
-            without if part is None else part
-            for part, without in (
-                (said and said.led, none),
-                (said and said.searching, none[:, 0]),
-                (said and said.plateau, none[:, 0]),
-            )
-        )
+        said = step.proposal or BatchedProposal(step.bounds)
+        led = none if said.led is None else said.led
+        searching = none[:, 0] if said.searching is None else said.searching
+        plateau = none[:, 0] if said.plateau is None else said.plateau
         kept = (step.bounds, step.n, step.moved, step.epsilon)
         return cls(runs, *kept, *masks, led, searching, plateau)
 
