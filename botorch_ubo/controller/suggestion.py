@@ -104,11 +104,7 @@ def build_acquisition(
         check_acquisition(given)
         return seed_sampler(given, context.seed)
     assert factory is not None  # chosen for whoever gives none
-    if not isinstance(context.view, GoalView):
-        return factory(context)
-    # While no point is feasible, BoTorch draws the places that bound an objective from below.
-    with PrivateDraws(context.seed):
-        return factory(context)
+    return factory(context)
 
 
 def check_acquisition(acq_function: object) -> None:
@@ -149,8 +145,7 @@ def seed_sampler(acq_function: AcquisitionFunction, seed: int) -> AcquisitionFun
 def repeatable(acq_function: object, seed: int) -> AbstractContextManager[Any]:
     r"""The same draws for the same question, where the caller gives the acquisition function.
 
-    Those of the methods have samplers and generators of their own (as they are built, see
-    :func:`build_acquisition`). Others may draw as they are
+    Those of the methods have samplers and generators of their own. Others may draw as they are
     built or first evaluated (Thompson samples, optimal samples of entropy search); a private
     generator is put in the place of that of the process.
 

@@ -27,6 +27,7 @@ from botorch.utils.sampling import sample_simplex
 from gpytorch.models import ExactGP
 from torch import Tensor
 
+from botorch_ubo.acquisition.own_draws import RepeatableLogNEI, RepeatableLogNParEGO
 from botorch_ubo.models.quick import QuickLogExpectedHypervolumeImprovement, QuickModelList
 from botorch_ubo.models.structure import sub_models
 from botorch_ubo.models.training_data import observed_outcomes
@@ -48,7 +49,8 @@ _MAX_HYPERVOLUME_OBJECTIVES = 4
 def constrained_q_log_nei(context: Context) -> qLogNoisyExpectedImprovement:
     """Log noisy expected improvement over the evaluated points, under constraints if any."""
     view = goal_view(context)
-    return qLogNoisyExpectedImprovement(
+    acquisition = RepeatableLogNEI if view.goal.constraints else qLogNoisyExpectedImprovement
+    return acquisition(
         view.model,
         view.baseline,
         sampler=_sampler(context),
@@ -110,7 +112,8 @@ def q_log_nparego(context: Context) -> qLogNParEGO:
     """Log noisy expected improvement of the objectives under weights drawn for this step."""
     view = goal_view(context)
     units = view.objective_units.to(view.like)
-    return qLogNParEGO(
+    acquisition = RepeatableLogNParEGO if view.goal.constraints else qLogNParEGO
+    return acquisition(
         view.model,
         view.baseline,
         scalarization_weights=sample_simplex(len(units), seed=context.seed).squeeze(0).to(units),
