@@ -1,7 +1,8 @@
 """The default with a model of all data, and of few by several rules, to judge the one it has.
 
 - ``all data``: exact, however many there are;
-- ``60 best``: the default's rule with a limit that a run of a hundred evaluations exceeds;
+- ``500 best``: the default's rule, with fits that begin anew each time like all of these;
+- ``60 best``: the same with a limit that a run of a hundred evaluations exceeds;
 - ``60 nearest``: those nearest to the best one, in sides of the first box;
 - ``60 best and spread``: two thirds by outcome, the others the farthest from those and each other.
 """
@@ -17,7 +18,7 @@ from botorch_ubo import default_model
 from botorch_ubo.methods import DEFAULT_METHOD
 from botorch_ubo.models import compress_bad_outcomes
 from botorch_ubo.models.quick import QuickGP, SelectedGP, fit_quick_gp
-from botorch_ubo.models.selection import data_that_matter
+from botorch_ubo.models.selection import MAX_EXACT, data_that_matter
 from botorch_ubo.models.sight import in_sight
 
 FEW = 60
@@ -43,6 +44,10 @@ def _all(X: Tensor, Y: Tensor, bounds: Tensor) -> Tensor:
 
 
 def _best(X: Tensor, Y: Tensor, bounds: Tensor) -> Tensor:
+    return data_that_matter(X, Y, bounds, True)
+
+
+def _few_best(X: Tensor, Y: Tensor, bounds: Tensor) -> Tensor:
     return data_that_matter(X, Y, bounds, True, FEW)
 
 
@@ -65,7 +70,8 @@ def _best_and_spread(X: Tensor, Y: Tensor, bounds: Tensor) -> Tensor:
 
 _RULES: dict[str, Choose] = {
     "all data": _all,
-    f"{FEW} best": _best,
+    f"{MAX_EXACT} best": _best,
+    f"{FEW} best": _few_best,
     f"{FEW} nearest": _nearest,
     f"{FEW} best and spread": _best_and_spread,
 }
