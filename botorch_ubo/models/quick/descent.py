@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 Vector = NDArray[np.float64]
 
 _TOLERANCE = 1e-2  # nats that another step promises
+_FLAT = 0.1  # slope beyond which there may be more to gain than a step promises
 _LONGEST_STEP = 2.0  # of a logarithm
 _MAX_STEPS, _MAX_TRIALS = 60, 8
 _SUFFICIENT = 1e-4  # of the promised decrease [Nocedal2006, equation 3.4]
@@ -47,10 +48,12 @@ def descend(
     inverse = np.diag(1 / curvature)
     for _ in range(_MAX_STEPS):
         held = ((p <= lower) & (gradient > 0)) | ((p >= upper) & (gradient < 0))
-        step = -(inverse @ np.where(held, 0.0, gradient))
+        free = np.where(held, 0.0, gradient)
+        step = -(inverse @ free)
         step[held] = 0.0
         slope = float(gradient @ step)
-        if not slope < -_TOLERANCE:
+        # The first guess of a curvature may be far too large where the data do not tell of one.
+        if slope >= 0 or (slope > -_TOLERANCE and np.abs(free).max() < _FLAT):
             break
         shorter = min(1.0, _LONGEST_STEP / float(np.abs(step).max()))
         found = _search_line(function, p, value, shorter * step, shorter * slope, lower, upper)

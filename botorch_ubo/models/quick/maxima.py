@@ -15,6 +15,7 @@ EXACT_NOISE = 1e-6
 MIN_NOISE = 1e-4
 """Least noise that is inferred, as in BoTorch, where the model's constraint allows less."""
 START_SHARES = (-0.75, -0.5, -0.25, 0.0, 0.25, 0.5, 1.0)  # of the way from the mode to the median
+_NUM_DRAWS = 8
 _MUCH_NOISE = 0.3
 _SOME_NOISE = (1e-3, 1e-2)  # by which a fit to exact observations is tried
 _HOPELESS = 30.0  # nats that a descent is not expected to make up for
@@ -56,7 +57,7 @@ def find_maximum(
             smooth = density.roughness(other.p) < max_roughening * density.roughness(found.p)
             if smooth or other.value < found.value:
                 found = other
-    return found
+    return _minimize(found.density, _draws(found.density), found)
 
 
 def find_maximum_near(density: LogDensity, start: Vector, try_exact: bool) -> Maximum | None:
@@ -75,10 +76,24 @@ def find_maximum_near(density: LogDensity, start: Vector, try_exact: bool) -> Ma
         found = _minimize(exact, _starts(exact), _minimize(exact, [start]))
         noises = [math.log(noise) for noise in _SOME_NOISE]
         with_noise = [density.value(np.append(found.p, x)) + _handicap(density, x) for x in noises]
-        return found if found.value < min(with_noise) else None
+        return _look_elsewhere(found) if found.value < min(with_noise) else None
     if len(start) != len(density.modes):
         return None
-    return _minimize(density, _starts(density), _minimize(density, [start]))
+    return _look_elsewhere(_minimize(density, _starts(density), _minimize(density, [start])))
+
+
+def _look_elsewhere(found: Maximum) -> Maximum:
+    """With every third datum, a descent from somewhere else; what it finds is kept."""
+    if len(found.density.X) % 3:
+        return found
+    return _minimize(found.density, _draws(found.density), found)
+
+
+def _draws(density: LogDensity) -> list[Vector]:
+    """A few draws between modes and medians of the priors, others with every number of data."""
+    generator = np.random.default_rng(len(density.X))
+    center = density.loc - 0.5 * density.scale**2
+    return [*(center + 0.7 * density.scale * generator.standard_normal((_NUM_DRAWS, len(center))))]
 
 
 def _handicap(density: LogDensity, log_noise: float) -> float:
