@@ -48,6 +48,8 @@ class BatchedRuns:
     What :class:`UnboundedOptimizer` does for one run, with tensors for all of them: one model fit,
     one move of the boxes and one search per step. Runs know nothing of each other.
 
+    A step is not compiled (``torch.compile``): see "Many runs at once" in ``benchmarks/README.md``.
+
     Example:
         >>> runs = BatchedRuns(bounds, seeds=range(100), device="cuda")
         >>> for _ in range(40):
