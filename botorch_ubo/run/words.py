@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from botorch.exceptions.errors import BotorchError
+
 from botorch_ubo.controller.failures import failing_sides
 from botorch_ubo.records import ExpansionRecord, Side
 from botorch_ubo.run.advice import advise, advise_flat, advise_noise, is_flat, may_be_noise
@@ -44,11 +46,21 @@ def advice_of(run: RecordedRun) -> str:
         return _advise_front(run)
     if run.goal.is_plain and is_flat(run.Y):
         return advise_flat(run.Y)
-    box = run.box
-    if run.goal.is_plain and run.modelled is None and may_be_noise(box.context(run.model).view):
+    if _shows_noise_alone(run):
         return advise_noise(run.Y)
+    box = run.box
     held = failing_sides(run.X, as_tensor(run.failed) if run.failed else None)
     return advise(run.X, run.best, box.initial_bounds, box.bounds, box.hard_limits, held, run.space)
+
+
+def _shows_noise_alone(run: RecordedRun) -> bool:
+    if not run.goal.is_plain or run.modelled is not None:
+        return False
+    try:
+        view = run.box.context(run.model).view
+    except BotorchError:  # data that no model takes, which is no reason to say nothing of the run
+        return False
+    return may_be_noise(view)
 
 
 def describe_moves(run: RecordedRun) -> str:

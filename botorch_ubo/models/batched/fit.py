@@ -10,7 +10,7 @@ is, so that no starts are compared beforehand.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import torch
 from torch import Tensor
@@ -39,6 +39,9 @@ _TOGETHER = 8  # evaluations before some leave
 _BEHIND = 10.0  # nats that a descent is not expected to make up for, to another of its kind
 _FAR_BEHIND = 5.0  # the same, to one of the other kind, beside the handicap
 _STOPPING = Stopping(evaluations=30, ftol=3e-3, longest=1.0)  # nats; less than data can tell apart
+NUMBERS_IN_CACHE = 250_000
+"""Of the matrices of GPs that are fitted together on a CPU, one matrix of each counted."""
+_FEWEST = 8
 _CURVATURE = 0.2  # of the density in the logarithm of a parameter, for each datum
 
 
@@ -68,6 +71,28 @@ def fit_batched(X: Tensor, y: Tensor, present: Tensor) -> BatchedFit:
         The hyper-parameters. A GP without any positive definite covariance matrix, which has
         observations at one place that contradict each other, gets the modes of the priors.
     """
+    rows = _rows_at_once(X)
+    if len(X) <= rows:
+        return _fit_together(X, y, present)
+    parts = [
+        _fit_together(*part) for part in zip(*(t.split(rows) for t in (X, y, present)), strict=True)
+    ]
+    return BatchedFit(
+        **{
+            item.name: torch.cat([getattr(part, item.name) for part in parts])
+            for item in fields(BatchedFit)
+        }
+    )
+
+
+def _rows_at_once(X: Tensor) -> int:
+    """How many GPs are fitted together: all, unless their matrices outgrow a CPU's cache."""
+    if X.device.type != "cpu":
+        return len(X)
+    return max(_FEWEST, NUMBERS_IN_CACHE // X.shape[1] ** 2)
+
+
+def _fit_together(X: Tensor, y: Tensor, present: Tensor) -> BatchedFit:
     B, _, d = X.shape
     priors = Hyperpriors.of(d, X)
     starts, exact, lower, upper = _starts(priors, d)

@@ -21,6 +21,7 @@ WORDS = {
     "outcomes": "--report-only",
     "hosts": "wrong start",
     "torture": "SIGKILL",
+    "agree": "paired by problem and seed",
 }
 
 

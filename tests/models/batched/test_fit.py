@@ -5,6 +5,7 @@ import math
 import torch
 
 from botorch_ubo.models import fit_default_model
+from botorch_ubo.models.batched import fit as batched_fit
 from botorch_ubo.models.batched import fit_batched, standardize_outcomes
 from botorch_ubo.models.batched.density import BatchedDensity, Hyperpriors
 from botorch_ubo.models.quick import EXACT_NOISE
@@ -44,3 +45,15 @@ def test_a_run_is_fitted_as_if_it_were_alone():
     alone = fit_batched(0.5 + X[1:2, :n] / 6, y[1:2, :n], present[1:2, :n])
     torch.testing.assert_close(together.p[1:2], alone.p, atol=1e-6, rtol=0)
     torch.testing.assert_close(together.noise[1:2], alone.noise, atol=1e-9, rtol=1e-6)
+
+
+def test_groups_that_fit_a_cache_come_to_the_same(monkeypatch):
+    X, Y, present = data(sizes=SIZES)
+    y = standardize_outcomes(X / 2, Y, present).y
+    together = fit_batched(0.5 + X / 6, y, present)
+    monkeypatch.setattr(batched_fit, "NUMBERS_IN_CACHE", 0)
+    monkeypatch.setattr(batched_fit, "_FEWEST", 2)
+    apart = fit_batched(0.5 + X / 6, y, present)
+    torch.testing.assert_close(apart.p, together.p, atol=1e-6, rtol=0)
+    assert apart.exact.tolist() == together.exact.tolist()
+    assert len(apart.value) == len(SIZES)
