@@ -31,7 +31,7 @@ from botorch_ubo.models.quick import has_quick_search
 
 _STARTS_ON_GRID, _ROUNDS_ON_GRID = 16, 5
 _WITH_FORMULA = 2  # times as many restarts, which then cost little
-_MORE_SAMPLES, _FEW_DATA = 2, 400  # times as many samples, of two hundred data or fewer, likewise
+_MORE_SAMPLES, _FEW_DATA = 4, 400  # times as many samples, of a hundred data or fewer, likewise
 _MAX_SEARCHED = 5  # boxes of a union that are worth a local search
 
 
