@@ -2,8 +2,7 @@
 
 All contenders are given the same data, as a run leaves them, and are timed in turn on one thread,
 so that all meet the same machine. The first round of each case does not count. Seconds of the
-package are means over the last five steps of a run: its fits start from the one before, and every
-so often search everywhere.
+package are means over the last five steps of a run.
 
   default  the default method with its own model
   before   an older version of it: --before FOLDER, a checkout (git worktree add FOLDER COMMIT)

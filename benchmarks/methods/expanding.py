@@ -11,7 +11,6 @@ from benchmarks.methods.contender import Clock, Make, Placed
 from benchmarks.problems.problem import Problem, Start
 from botorch_ubo import ExpandingBounds, Method, available_methods, fit_default_model, get_method
 from botorch_ubo.methods import DEFAULT_METHOD
-from botorch_ubo.models.last_fit import LastFit, remember_fit
 from botorch_ubo.strategies import FilteringBox
 
 Fit = Callable[[Tensor, Tensor, Tensor], SingleTaskGP]  # of points, values and the start box
@@ -31,7 +30,6 @@ class ExpandingContender:
     ) -> None:
         self.fit, self.start_box = fit, start.box
         self.bounds: Tensor | None = None
-        self.last: LastFit | None = None
         if isinstance(method.strategy, FilteringBox):  # the one that plans for a budget
             method = replace(method, strategy=replace(method.strategy, budget=start.budget))
         named = problem.space is not None and first_box is None
@@ -49,7 +47,7 @@ class ExpandingContender:
         done = ~Y.isnan().squeeze(-1)
         failed = None if done.all() else X[~done]
         with clock.phase("fit"):
-            model = self._fit(X[done], Y[done])
+            model = self.fit(X[done], Y[done], self.start_box)
         # A trigger that needs the acquisition's maximum has it computed here, and kept.
         with clock.phase("geometry"):
             self.box.update(model, X_failed=failed)
@@ -57,14 +55,6 @@ class ExpandingContender:
             x = self.box.suggest(model, X_failed=failed)
         self.bounds = self.box.bounds
         return x
-
-    def _fit(self, X: Tensor, Y: Tensor) -> SingleTaskGP:
-        if self.fit is not fit_default_model:
-            return self.fit(X, Y, self.start_box)
-        # As `box.fit` does, but in units of the start box, whatever the first box is.
-        model = fit_default_model(X, Y, self.start_box, last=self.last)
-        self.last = remember_fit(model, len(X), self.last)
-        return model
 
 
 def expanding(method: str | Method = DEFAULT_METHOD, fit: Fit = fit_default_model) -> Make:

@@ -55,8 +55,6 @@ from botorch_ubo.controller.review import OnExpand, check_on_expand
 from botorch_ubo.controller.suggestion import candidates, choose_factory, lattice_of
 from botorch_ubo.controller.viewing import view_of
 from botorch_ubo.models import fit_default_model, fit_default_models
-from botorch_ubo.models.last_fit import LastFit, remember_fit
-from botorch_ubo.models.structure import sub_models
 from botorch_ubo.models.training_data import training_targets
 from botorch_ubo.policies.context import Context
 from botorch_ubo.policies.goal import Constraint, check_goal
@@ -189,8 +187,6 @@ class ExpandingBounds(BoxWithMemory):
     def fit(self, X: Tensor, Y: Tensor, Yvar: Tensor | None = None) -> SingleTaskGP | ModelListGP:
         r"""Fit the recommended model, with the box's own sign and first box.
 
-        It starts from the model of the last :meth:`update` or :meth:`suggest`.
-
         Args:
             X: ``n x d`` inputs.
             Y: ``n x m`` outcomes, in their own sign.
@@ -202,12 +198,11 @@ class ExpandingBounds(BoxWithMemory):
         """
         check_tensors(X=X, Y=Y, Yvar=Yvar)
         bounds = self._state.initial_bounds.to(X)
-        goal, space, fits = self.settings.goal, self.settings.space, self._state.fits
+        goal, space = self.settings.goal, self.settings.space
         categorical = () if space is None else [column for column, _ in space.categories]
         if goal.is_plain and Y.shape[-1] == 1:
-            last = fits[0] if len(fits) == 1 else None
-            return fit_default_model(X, Y, bounds, Yvar, goal.maximize, categorical, last)
-        return fit_default_models(X, Y, bounds, Yvar, goal.directions(Y), categorical, fits)
+            return fit_default_model(X, Y, bounds, Yvar, goal.maximize, categorical)
+        return fit_default_models(X, Y, bounds, Yvar, goal.directions(Y), categorical)
 
     @refusing_indefinite
     def update(
@@ -383,7 +378,6 @@ class ExpandingBounds(BoxWithMemory):
             num_at_expansion=len(X) if first or record else state.num_at_expansion,
             num_observed=len(X),
             fingerprint=data,
-            fits=_fits(view, state),
             trace=(*state.trace, step),
         )
         # A context of the unmoved box keeps what the trigger computed; its counters are equal.
@@ -402,15 +396,6 @@ class ExpandingBounds(BoxWithMemory):
     def _view(self, model: Model, X_baseline: Tensor | None = None) -> ModelView:
         first, limits = self._state.initial_bounds, self.data_limits
         return view_of(model, first, limits, self.settings, X_baseline)
-
-
-def _fits(view: ModelView, state: BoxState) -> tuple[LastFit | None, ...]:
-    """What to remember of the models of a step, one to an outcome."""
-    parts = sub_models(view.given)
-    before = state.fits if len(state.fits) == len(parts) else (None,) * len(parts)
-    n = len(view.X_raw)
-    fits = tuple(remember_fit(part, n, fit) for part, fit in zip(parts, before, strict=True))
-    return fits if any(fits) else ()
 
 
 def _key(data: str, model: Model) -> str:

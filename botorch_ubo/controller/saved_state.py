@@ -12,7 +12,6 @@ from torch import Tensor
 
 from botorch_ubo.boxes import check_bounds, check_inside
 from botorch_ubo.controller.limits import widest
-from botorch_ubo.models.last_fit import LastFit
 from botorch_ubo.policies.state import BoxState
 from botorch_ubo.records import Certificate, ExpansionRecord, LimitsRecord, StepRecord
 
@@ -42,9 +41,7 @@ def head_to_dict(state: BoxState) -> dict[str, Any]:
         "memory": dict(state.memory),
         "certificate": None if state.certificate is None else state.certificate.to_dict(),
     }
-    # Only where there are any, so that other states are as 0.1.0 reads them.
-    if state.fits:
-        head["fits"] = [None if fit is None else fit.to_dict() for fit in state.fits]
+    # Only where they were set in mid-run, so that other states are as 0.1.0 reads them.
     return {**head, "limits": [it.to_dict() for it in state.limits]} if state.limits else head
 
 
@@ -87,7 +84,6 @@ def state_from_dict(values: Mapping[str, Any], hard_limits: Tensor) -> BoxState:
             history=tuple(map(_move_record, values["history"])),
             trace=tuple(map(_step_record, values["trace"])),
             certificate=None if certificate is None else Certificate.from_dict(certificate),
-            fits=tuple(fit and LastFit.from_dict(fit) for fit in values.get("fits", ())),
             limits=limits,
         )
     except InputDataError:

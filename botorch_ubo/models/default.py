@@ -18,7 +18,6 @@ from torch import Tensor
 
 from botorch_ubo.boxes import check_bounds, scale_about_center
 from botorch_ubo.models.compression import compress_bad_outcomes
-from botorch_ubo.models.last_fit import LastFit
 from botorch_ubo.models.mixed import mixed_kernel
 from botorch_ubo.models.mixed_fit import fit_mixed_gp
 from botorch_ubo.models.outcome_units import RobustStandardize
@@ -103,7 +102,6 @@ def fit_default_model(
     Yvar: Tensor | None = None,
     maximize: bool | None = True,
     categorical: Sequence[int] = (),
-    last: LastFit | None = None,
 ) -> QuickGP:
     r"""Build the default model and fit it; very bad outcomes are brought nearer.
 
@@ -119,7 +117,6 @@ def fit_default_model(
         maximize: Whether large outcomes are good; see :func:`compress_bad_outcomes`. ``None``
             if neither is, and none is bad.
         categorical: Columns that hold codes of categories.
-        last: The newest fit of the same run, to start from.
 
     Returns:
         The fitted model. If no fit succeeds, a warning says so and the hyper-parameters are the
@@ -134,14 +131,13 @@ def fit_default_model(
         )
     near = in_sight(X, bounds)
     X, Y, Yvar = X[near], Y[near], None if Yvar is None else Yvar[near]
-    start, restart = (None, True) if last is None else last.next_start(len(X))
     if maximize is not None:
         Y, Yvar = compress_bad_outcomes(X, Y, bounds, Yvar, maximize)
     selected = data_that_matter(X, Y, bounds, maximize)
     if len(selected) == len(X):
-        return _fitted(X, Y, bounds, Yvar, categorical, start, restart)
+        return _fitted(X, Y, bounds, Yvar, categorical)
     some = X[selected], Y[selected], bounds, None if Yvar is None else Yvar[selected]
-    return SelectedGP.of(_fitted(*some, categorical, start, restart), X, Y, selected)
+    return SelectedGP.of(_fitted(*some, categorical), X, Y, selected)
 
 
 def _fitted(
@@ -150,8 +146,6 @@ def _fitted(
     bounds: Tensor,
     Yvar: Tensor | None,
     categorical: Sequence[int],
-    start: Sequence[float] | None,
-    restart: bool,
 ) -> QuickGP:
     """The default model of these data, fitted; where they are, if noise is to be inferred."""
     model = default_model(X, Y, bounds, Yvar, categorical)
@@ -163,7 +157,7 @@ def _fitted(
             from botorch_ubo.models.batched import fit_on_device
 
             return fit_on_device(model)
-        return fit_quick_gp(model, near=start, restart=restart)
+        return fit_quick_gp(model)
     except ModelFittingError as error:
         warnings.warn(
             f"The model could not be fitted ({error}); its hyper-parameters stay at the modes of "
@@ -181,7 +175,6 @@ def fit_default_models(
     Yvar: Tensor | None = None,
     maximize: Sequence[bool | None] = (),
     categorical: Sequence[int] = (),
-    last: Sequence[LastFit | None] = (),
 ) -> QuickModelList:
     r"""Fit the default model to each of several outcomes.
 
@@ -192,7 +185,6 @@ def fit_default_models(
         Yvar: ``n x m`` observation variances, if known.
         maximize: ``m`` times whether a large outcome is good, or ``None``; none by default.
         categorical: Columns that hold codes of categories.
-        last: The newest fits of the same run, one to an outcome.
 
     Returns:
         The fitted models, as one ``ModelListGP``.
@@ -203,12 +195,11 @@ def fit_default_models(
             f"Expected `Y` of shape n x m and m entries of `maximize`; got {tuple(Y.shape)} and "
             f"{len(signs)}."
         )
-    before = tuple(last) if len(last) == len(signs) else (None,) * len(signs)
     models = (
         fit_default_model(
-            X, Y[:, [i]], bounds, None if Yvar is None else Yvar[:, [i]], sign, categorical, fit
+            X, Y[:, [i]], bounds, None if Yvar is None else Yvar[:, [i]], sign, categorical
         )
-        for i, (sign, fit) in enumerate(zip(signs, before, strict=True))
+        for i, sign in enumerate(signs)
     )
     return QuickModelList(*models).eval()
 

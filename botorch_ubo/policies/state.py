@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Literal
 from torch import Tensor
 
 from botorch_ubo.acquisition.search import SearchSettings
-from botorch_ubo.models.last_fit import LastFit
 from botorch_ubo.records import Certificate, ExpansionRecord, LimitsRecord, StepRecord
 from botorch_ubo.spaces import Space
 
@@ -40,8 +39,6 @@ class BoxState:
     history: tuple[ExpansionRecord, ...] = ()
     trace: tuple[StepRecord, ...] = ()
     certificate: Certificate | None = None
-    fits: tuple[LastFit | None, ...] = ()
-    """Of the models of the last update, one to an outcome, where the next fits start from."""
     limits: tuple[LimitsRecord, ...] = ()
     """Hard limits that were set in the course of the run; the newest are in force."""
 

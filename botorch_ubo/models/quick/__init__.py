@@ -6,7 +6,7 @@ formulas of the path do not hold, BoTorch's own way is taken.
 
 from botorch_ubo.models.quick.density import LogDensity
 from botorch_ubo.models.quick.factored import Array, minus_half_squares, to_array
-from botorch_ubo.models.quick.fit import fit_quick_gp, hyperparameters_of
+from botorch_ubo.models.quick.fit import fit_quick_gp
 from botorch_ubo.models.quick.gp import PointPosterior, QuickGP
 from botorch_ubo.models.quick.hypervolume import Line
 from botorch_ubo.models.quick.log_ehvi import QuickLogExpectedHypervolumeImprovement
@@ -38,7 +38,6 @@ __all__ = [
     "fit_quick_gp",
     "gen_candidates_quick",
     "has_quick_search",
-    "hyperparameters_of",
     "minus_half_squares",
     "to_array",
 ]

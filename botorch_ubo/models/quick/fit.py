@@ -2,14 +2,9 @@ r"""Hyper-parameters of a :class:`QuickGP`: the maximum ``fit_gpytorch_mll`` loo
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-
-import numpy as np
 import torch
 from botorch.exceptions.errors import ModelFittingError
 from botorch.fit import fit_gpytorch_mll
-from gpytorch.kernels import ScaleKernel
 from gpytorch.likelihoods import FixedNoiseGaussianLikelihood
 from gpytorch.mlls import ExactMarginalLogLikelihood
 
@@ -20,15 +15,13 @@ from botorch_ubo.models.quick.density import (
 )
 from botorch_ubo.models.quick.factored import to_array
 from botorch_ubo.models.quick.gp import QuickGP
-from botorch_ubo.models.quick.maxima import EXACT_NOISE, find_maximum, find_maximum_near
+from botorch_ubo.models.quick.maxima import EXACT_NOISE, find_maximum
 
 
 def fit_quick_gp(
     model: QuickGP,
     try_exact: bool = True,
     max_roughening: float = 1.2,
-    near: Sequence[float] | None = None,
-    restart: bool = True,
 ) -> QuickGP:
     r"""Fit a model in place, and put it in evaluation mode.
 
@@ -50,9 +43,6 @@ def fit_quick_gp(
         try_exact: Whether observations may turn out to be exact.
         max_roughening: Up to this ratio of inverse length-scales (their norms), exact observations
             have even odds.
-        near: Hyper-parameters of a fit to almost the same data, from :func:`hyperparameters_of`.
-        restart: Whether to ask again if observations are exact. If not, they are as they were
-            there, unless the data now say otherwise.
 
     Returns:
         The model.
@@ -68,12 +58,7 @@ def fit_quick_gp(
         return model.eval()
     infer = not isinstance(model.likelihood, FixedNoiseGaussianLikelihood)
     density = LogDensity(model, None if infer else to_array(model.likelihood.noise))
-    start = None if near is None else np.asarray(near, dtype=float)
-    found = None
-    if start is not None and not restart:
-        found = find_maximum_near(density, start, try_exact and infer)
-    if found is None:
-        found = find_maximum(density, start, try_exact and infer, max_roughening)
+    found = find_maximum(density, try_exact and infer, max_roughening)
     if not found.value < NOT_POSITIVE_DEFINITE:
         raise ModelFittingError(
             "Expected a positive definite covariance matrix for some hyper-parameters; found none. "
@@ -91,27 +76,3 @@ def fit_quick_gp(
     with torch.no_grad():
         model.mean_module.constant.fill_(density.mean(found.p))
     return model.eval()
-
-
-def hyperparameters_of(model: QuickGP) -> tuple[float, ...] | None:
-    r"""What a later fit may start from.
-
-    Args:
-        model: A fitted model.
-
-    Returns:
-        Logarithms of length-scales and output scale, and of the noise if it was inferred and found;
-        ``None`` for a model that :func:`fit_quick_gp` does not fit itself.
-    """
-    if why_not_covered(model) is not None:
-        return None
-    kernel = model.covar_module
-    scaled = isinstance(kernel, ScaleKernel)
-    base = kernel.base_kernel if scaled else kernel
-    values = base.lengthscale.detach().flatten().tolist()
-    if scaled:
-        values.append(float(kernel.outputscale.detach()))
-    if not isinstance(model.likelihood, FixedNoiseGaussianLikelihood):
-        noise = float(model.likelihood.noise.detach())
-        values += [noise] if noise > 1.1 * EXACT_NOISE else []
-    return tuple(map(math.log, values))

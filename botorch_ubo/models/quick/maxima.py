@@ -17,7 +17,6 @@ MIN_NOISE = 1e-4
 START_SHARES = (-0.75, -0.5, -0.25, 0.0, 0.25, 0.5, 1.0)  # of the way from the mode to the median
 _NUM_DRAWS = 8
 _MUCH_NOISE = 0.3
-_SOME_NOISE = (1e-3, 1e-2)  # by which a fit to exact observations is tried
 _HOPELESS = 30.0  # nats that a descent is not expected to make up for
 
 
@@ -30,14 +29,11 @@ class Maximum:
     value: float
 
 
-def find_maximum(
-    density: LogDensity, start: Vector | None, try_exact: bool, max_roughening: float
-) -> Maximum:
+def find_maximum(density: LogDensity, try_exact: bool, max_roughening: float) -> Maximum:
     r"""The best maximum from all starts, of both densities if observations may be exact.
 
     Args:
         density: The density of what is to be inferred.
-        start: Parameters that are worth a try beside the usual ones.
         try_exact: Whether observations may turn out to be exact.
         max_roughening: Up to this ratio of inverse length-scales (their norms), exact observations
             have even odds.
@@ -45,47 +41,18 @@ def find_maximum(
     Returns:
         The maximum.
     """
-    found = _minimize(density, [*_starts(density), *_of_size(density, start)])
+    found = _minimize(density, _starts(density))
     if density.noise is None:
         noisy = _starts(density)[-1]
         noisy[-1] = math.log(_MUCH_NOISE)
         found = _minimize(density, [noisy], found)
         if try_exact and density.bounds[-1, 0] < math.log(1.01 * EXACT_NOISE):
             exact = density.with_noise(EXACT_NOISE)
-            starts = [*_starts(exact), *_of_size(exact, start), found.p[:-1]]
+            starts = [*_starts(exact), found.p[:-1]]
             other = _minimize(exact, starts, found, _handicap(density, found.p[-1]))
             smooth = density.roughness(other.p) < max_roughening * density.roughness(found.p)
             if smooth or other.value < found.value:
                 found = other
-    return _minimize(found.density, _draws(found.density), found)
-
-
-def find_maximum_near(density: LogDensity, start: Vector, try_exact: bool) -> Maximum | None:
-    r"""The best maximum from a start and the usual ones, of the density that the start is of.
-
-    Args:
-        density: The density of what is to be inferred.
-        start: Parameters; one fewer than the density's, if observations were exact.
-        try_exact: Whether observations may be exact.
-
-    Returns:
-        The maximum; ``None`` if some noise now explains exact observations better.
-    """
-    if try_exact and len(start) == len(density.modes) - 1:
-        exact = density.with_noise(EXACT_NOISE)
-        found = _minimize(exact, _starts(exact), _minimize(exact, [start]))
-        noises = [math.log(noise) for noise in _SOME_NOISE]
-        with_noise = [density.value(np.append(found.p, x)) + _handicap(density, x) for x in noises]
-        return _look_elsewhere(found) if found.value < min(with_noise) else None
-    if len(start) != len(density.modes):
-        return None
-    return _look_elsewhere(_minimize(density, _starts(density), _minimize(density, [start])))
-
-
-def _look_elsewhere(found: Maximum) -> Maximum:
-    """With every third datum, a descent from somewhere else; what it finds is kept."""
-    if len(found.density.X) % 3:
-        return found
     return _minimize(found.density, _draws(found.density), found)
 
 
@@ -103,10 +70,6 @@ def _handicap(density: LogDensity, log_noise: float) -> float:
     of unit width in log(noise), all noise together has this much less.
     """
     return math.log(density.scale[-1]) - log_noise
-
-
-def _of_size(density: LogDensity, start: Vector | None) -> list[Vector]:
-    return [] if start is None or len(start) != len(density.modes) else [start]
 
 
 def _starts(density: LogDensity) -> list[Vector]:
