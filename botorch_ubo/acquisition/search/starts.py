@@ -30,7 +30,7 @@ from botorch_ubo.models.quick import Array, to_array
 from botorch_ubo.models.space import from_model_space, to_model_space
 
 _FREE = InputSpace()
-_POOL = 256
+_POOL = 256  # samples among which starts are sought at first
 _SEPARATION = 0.2  # length-scales between two starts: closer ones climb the same hill
 
 
