@@ -6,14 +6,16 @@ both are 1 for a plain model.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 from botorch.acquisition.objective import PosteriorTransform, ScalarizedPosteriorTransform
 from botorch.models import MultiTaskGP
+from botorch.models.kernels import CategoricalKernel
 from botorch.models.model import Model, ModelList
 from botorch.models.transforms.outcome import Standardize
-from gpytorch.kernels import Kernel, MultitaskKernel
+from gpytorch.kernels import Kernel, MultitaskKernel, ScaleKernel
 from gpytorch.models import ExactGP
 from torch import Tensor
 
@@ -41,6 +43,29 @@ def input_columns(model: Model, num_columns: int) -> Tensor:
     if not isinstance(model, MultiTaskGP):
         return columns
     return columns[columns != task_structure(model)[0]]
+
+
+def categorical_columns(model: Model) -> set[int]:
+    """Inputs that a kernel takes for categories, of which there is nothing between."""
+    kernels = (model_kernel(part) for part in sub_models(model))
+    return set().union(*(_categories_below(kernel) for kernel in kernels if kernel is not None))
+
+
+def _categories_below(kernel: Kernel, columns: Sequence[int] | None = None) -> set[int]:
+    """The same of a kernel that sees these columns of the inputs, or all."""
+    while isinstance(kernel, ScaleKernel):  # its active dimensions are those of what it scales
+        kernel = kernel.base_kernel
+    if kernel.active_dims is not None:
+        active = kernel.active_dims.tolist()
+        columns = active if columns is None else [columns[i] for i in active]
+    if isinstance(kernel, CategoricalKernel):
+        # Without active dimensions it has all, which are as many as its length-scales.
+        return set(range(kernel.ard_num_dims or 1) if columns is None else columns)
+    inner: list[Any] = []
+    for child in kernel.children():
+        inner += child if isinstance(child, torch.nn.ModuleList) else [child]
+    parts = (part for part in inner if isinstance(part, Kernel))
+    return set().union(*(_categories_below(part, columns) for part in parts))
 
 
 def member_shape(model: ExactGP) -> tuple[int, int]:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:  # a search comes here, too
 _SEPARATION = 0.2  # length-scales between two starts: closer ones climb the same hill
 _NEAREST = 16  # data with the best values, around which samples are drawn
 _SHELL = math.sqrt(-2 * math.log(1e-3))  # length-scales to where a datum tells next to nothing
-_STOPPING = Stopping(evaluations=24, ftol=1e-4, longest=2.0)
+_STOPPING = Stopping(evaluations=26, ftol=1e-4, longest=2.0)
 _RESTARTS = 8  # times the restarts of one run: a few steps cost less than the samples
 _FINALISTS = 4  # climbs of each run that go on, at least
 _TOGETHER = 8  # evaluations before most climbs are given up

@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
+import numpy as np
 import torch
 from botorch.acquisition.acquisition import AcquisitionFunction
 from botorch.exceptions.errors import InputDataError
@@ -23,15 +24,17 @@ from botorch_ubo.acquisition.search.categories import alternate, open_categories
 from botorch_ubo.acquisition.search.climbing import climb
 from botorch_ubo.acquisition.search.in_space import check_pending
 from botorch_ubo.acquisition.search.lattice import Lattice
+from botorch_ubo.acquisition.search.quick_starts import quick_starts
 from botorch_ubo.acquisition.search.rescaled import RescaledAcquisition
 from botorch_ubo.acquisition.search.settings import Options, SearchSettings
 from botorch_ubo.acquisition.search.starts import Neighborhood, StartsAroundData
 from botorch_ubo.boxes import clip, hull
-from botorch_ubo.models.quick import has_quick_search
+from botorch_ubo.models.quick import ClosedForm, ascend, closed_form, has_quick_search
 
 _STARTS_ON_GRID, _ROUNDS_ON_GRID = 16, 5
-_WITH_FORMULA = 2  # times as many restarts, which then cost little
+_WITH_FORMULA = 4  # times as many restarts, which then cost little
 _MORE_SAMPLES, _FEW_DATA = 4, 400  # times as many samples, of a hundred data or fewer, likewise
+_MAX_DIM = 30  # up to which a matrix for every restart costs less than memory of a few steps
 _MAX_SEARCHED = 5  # boxes of a union that are worth a local search
 
 
@@ -105,7 +108,8 @@ def _maximize_one(
         boxes = _most_promising(acq_function, boxes, seed, settings.raw_samples)
         return maximize_on_device(form, boxes, seed, settings)
     best: tuple[Tensor, Tensor] | None = None
-    if settings.options is None and has_quick_search(acq_function):
+    quick = closed_form(acq_function) if settings.options is None else None
+    if quick is not None:
         more = min(_MORE_SAMPLES, max(1, _FEW_DATA // len(neighborhood.X)))
         settings = replace(
             settings,
@@ -121,6 +125,11 @@ def _maximize_one(
             raw_samples=max(32, settings.raw_samples // len(boxes)),
         )
     for i, box in enumerate(boxes):
+        if quick is not None and not neighborhood.categories and box.shape[-1] <= _MAX_DIM:
+            X, value = _maximize_formula(quick, box, neighborhood, seed + 7919 * i, share)
+            if best is None or value > best[1]:
+                best = X, value
+            continue
         draw = StartsAroundData(neighborhood, seed + 7919 * i)
         starts = draw(acq_function, box, 1, share.num_restarts, share.raw_samples)
         again = partial(_climb, acq_function, box, neighborhood=neighborhood, options=share.options)
@@ -130,6 +139,21 @@ def _maximize_one(
             best = X, value
     assert best is not None
     return best
+
+
+def _maximize_formula(
+    form: ClosedForm, box: Tensor, neighborhood: Neighborhood, seed: int, settings: SearchSettings
+) -> tuple[Tensor, Tensor]:
+    """The best ``1 x d`` point of a formula in a box, without tensors on the way."""
+    # a transform may turn a dimension round
+    sides = np.sort(form.to_points(box), axis=0)
+    with np.errstate(all="ignore"):  # whatever the caller has numpy do about underflow
+        starts = quick_starts(
+            form, sides, neighborhood, seed, settings.num_restarts, settings.raw_samples
+        )
+        point, value = ascend(form.formula, starts, *sides)
+    # Back and forth between units may leave the box by a rounding.
+    return clip(form.to_raw(point[None]).to(box), box), box.new_tensor(value)
 
 
 def _settle(

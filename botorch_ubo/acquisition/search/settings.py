@@ -15,7 +15,7 @@ class SearchSettings:
 
     Args:
         num_restarts: Restarts of an acquisition optimisation, from the best samples well apart
-            from each other; twice as many where a formula makes them cheap.
+            from each other; four times as many where a formula makes them cheap.
         raw_samples: Samples from which the restarts are chosen.
         options: Options of ``optimize_acqf``.
     """

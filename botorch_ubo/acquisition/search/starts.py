@@ -141,14 +141,14 @@ class StartsAroundData:
         reserved = num_restarts // 4
         # One by one, each choice depending on those before: in main memory.
         known, places = to_array(values), to_array(scaled)
-        best = _best_apart(known, places, num_restarts - reserved)
+        best = best_apart(known, places, num_restarts - reserved)
         own = known.copy()
         own[filling.shape[0] :] = -np.inf
         own[best] = -np.inf
-        return raw[best + _best_apart(own, places, reserved)].unsqueeze(-2)
+        return raw[best + best_apart(own, places, reserved)].unsqueeze(-2)
 
 
-def _best_apart(values: Array, scaled: Array, count: int) -> list[int]:
+def best_apart(values: Array, scaled: Array, count: int) -> list[int]:
     """Indices of the ``count`` best values that are ``_SEPARATION`` apart where possible."""
     if len(values) > _POOL:  # the best few hundred have enough of them, as a rule
         top = np.argpartition(-values, _POOL)[:_POOL]

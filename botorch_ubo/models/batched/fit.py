@@ -1,10 +1,11 @@
 r"""Hyper-parameters of many default models at once: what ``fit_quick_gp`` looks for, in a batch.
 
-The densities have several maxima, with noise and with exact observations. Four descents of each GP
-share its data at first: from short and, with much noise, from long length-scales; and with exact
-observations from short and from middling ones. Those that are far behind another then leave the
-batch, the others go on to their ends. Where a descent starts matters more than how good its start
-is, so that no starts are compared beforehand.
+The densities have several maxima, with noise and with exact observations. Eight descents of each GP
+share its data at first: from short and, with much noise, from long length-scales; with exact
+observations from short and from middling ones; and of either kind from two that are long in every
+other dimension and short in those between. Those that are far behind another then leave the batch,
+the others go on to their ends. Where a descent starts matters more than how good its start is, so
+that no starts are compared beforehand. Many data leave fewer maxima, and the last four starts out.
 """
 
 from __future__ import annotations
@@ -30,17 +31,20 @@ from botorch_ubo.models.batched.quasi_newton import (
 from botorch_ubo.models.quick import EXACT_NOISE, MIN_NOISE
 
 _MUCH_NOISE = 0.3
-# Of the way from the modes of the length-scales' priors to their medians; the second of those with
+# Of the way from the modes of the length-scales' priors to their medians; the last of those with
 # noise has much of it.
-_WITH_NOISE = (-0.25, 0.5)
-_EXACT = (-0.5, 0.0)
+_WITH_NOISE = (0.0, 0.0, -0.25, 0.5)
+_EXACT = (0.0, 0.0, -0.5, 0.0)
+# Of the same, added in even dimensions and subtracted in odd ones.
+_TILTS = (0.5, -0.5, 0.0, 0.0)
+_FEW = 60  # data; with more, the tilted starts find nothing that the others do not
 _MAX_ROUGHENING = 1.2
-_TOGETHER = 8  # evaluations before some leave
-_BEHIND = 10.0  # nats that a descent is not expected to make up for, to another of its kind
-_FAR_BEHIND = 5.0  # the same, to one of the other kind, beside the handicap
+_TOGETHER = 6  # evaluations before some leave
+_BEHIND = 2.0  # nats that a descent is not expected to make up for, to another of its kind
+_FAR_BEHIND = 2.0  # the same, to one of the other kind, beside the handicap
 _STOPPING = Stopping(evaluations=30, ftol=3e-3, longest=1.0)  # nats; less than data can tell apart
-NUMBERS_IN_CACHE = 250_000
-"""Of the matrices of GPs that are fitted together on a CPU, one matrix of each counted."""
+NUMBERS_IN_CACHE = 1_000_000
+"""Of the matrices of GPs that are fitted together on a CPU, one for each descent."""
 _FEWEST = 8
 _CURVATURE = 0.2  # of the density in the logarithm of a parameter, for each datum
 
@@ -89,13 +93,15 @@ def _rows_at_once(X: Tensor) -> int:
     """How many GPs are fitted together: all, unless their matrices outgrow a CPU's cache."""
     if X.device.type != "cpu":
         return len(X)
-    return max(_FEWEST, NUMBERS_IN_CACHE // X.shape[1] ** 2)
+    n = X.shape[1]
+    descents = len(_TILTS) * 2 if n <= _FEW else _TILTS.count(0.0) * 2
+    return max(_FEWEST, NUMBERS_IN_CACHE // (descents * n**2))
 
 
 def _fit_together(X: Tensor, y: Tensor, present: Tensor) -> BatchedFit:
     B, _, d = X.shape
     priors = Hyperpriors.of(d, X)
-    starts, exact, lower, upper = _starts(priors, d)
+    starts, exact, lower, upper = _starts(priors, d, tilted=X.shape[1] <= _FEW)
     S = len(exact)
     density = BatchedDensity.of(X, y, present, priors, exact)
     known = priors.scale.square().reciprocal() + _CURVATURE * present.sum(-1, keepdim=True)
@@ -118,24 +124,33 @@ def _fit_together(X: Tensor, y: Tensor, present: Tensor) -> BatchedFit:
     return _choose(priors, found.reshape(B, S, d + 2), values.reshape(B, S), lower)
 
 
-def _starts(priors: Hyperpriors, d: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """``S x p`` starts, which of them are of exact observations, and the bounds of each."""
-    share = torch.tensor([*_WITH_NOISE, *_EXACT], dtype=torch.double).to(priors.loc)
-    exact = torch.arange(len(share), device=share.device) >= len(_WITH_NOISE)
+def _starts(priors: Hyperpriors, d: int, tilted: bool) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """``S x p`` starts, which of them are of exact observations, and the bounds of each.
+
+    The first half of them are with noise.
+    """
+    first = 0 if tilted else len(_TILTS) - _TILTS.count(0.0)
+    kinds = (_WITH_NOISE[first:], _EXACT[first:])
+    half = len(kinds[0])
+    share = torch.tensor([*kinds[0], *kinds[1]], dtype=torch.double).to(priors.loc)
+    tilt = torch.tensor([*_TILTS[first:], *_TILTS[first:]], dtype=torch.double).to(priors.loc)
+    exact = torch.arange(len(share), device=share.device) >= half
+    signs = 1.0 - 2.0 * (torch.arange(d, device=share.device) % 2)
+    offsets = share.unsqueeze(-1) + tilt.unsqueeze(-1) * signs
     starts = priors.modes.repeat(len(share), 1)
-    starts[:, :d] += share.unsqueeze(-1) * priors.scale[:d].square()
-    starts[len(_WITH_NOISE) - 1, -1] = math.log(_MUCH_NOISE)
+    starts[:, :d] += offsets * priors.scale[:d].square()
+    starts[half - 1, -1] = math.log(_MUCH_NOISE)
     lower, upper = (bound.repeat(len(share), 1) for bound in (priors.lower, priors.upper))
     lower[:, -1] = lower[:, -1].clamp_min(math.log(MIN_NOISE))
     for bound in (lower, upper):
-        bound[len(_WITH_NOISE) :, -1] = math.log(EXACT_NOISE)
+        bound[half:, -1] = math.log(EXACT_NOISE)
     return torch.clamp(starts, lower, upper), exact, lower, upper
 
 
 def _hopeful(descent: Descent, priors: Hyperpriors, S: int) -> Tensor:
     """``B S``: which descents are not so far behind another that they might as well stop."""
     values = descent.value.reshape(-1, S)
-    noisy, exact = values.split([len(_WITH_NOISE), len(_EXACT)], dim=-1)
+    noisy, exact = values.chunk(2, dim=-1)
     best_noisy, best_exact = noisy.amin(-1, keepdim=True), exact.amin(-1, keepdim=True)
     most = priors.scale[-1].log() - math.log(MIN_NOISE)
     to_noisy = torch.minimum(best_noisy + _BEHIND, best_exact + _FAR_BEHIND)
@@ -145,10 +160,9 @@ def _hopeful(descent: Descent, priors: Hyperpriors, S: int) -> Tensor:
 
 def _choose(priors: Hyperpriors, x: Tensor, f: Tensor, lower: Tensor) -> BatchedFit:
     """Noise or exact observations, of ``B x S x p`` points and ``B x S`` values."""
-    sizes = [len(_WITH_NOISE), len(_EXACT)]
     (noisy, noisy_f), (exact, exact_f) = (
         _best(points, values)
-        for points, values in zip(x.split(sizes, dim=1), f.split(sizes, dim=1), strict=True)
+        for points, values in zip(x.chunk(2, dim=1), f.chunk(2, dim=1), strict=True)
     )
     # A density per unit of noise against one without: by Laplace's approximation, with a posterior
     # of unit width in log(noise), all noise together has this much less.

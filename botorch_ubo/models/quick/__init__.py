@@ -4,6 +4,7 @@ What is outside this folder sees a ``SingleTaskGP`` and an ``AcquisitionFunction
 formulas of the path do not hold, BoTorch's own way is taken.
 """
 
+from botorch_ubo.models.quick.ascent import ascend
 from botorch_ubo.models.quick.density import LogDensity
 from botorch_ubo.models.quick.factored import Array, minus_half_squares, to_array
 from botorch_ubo.models.quick.fit import fit_quick_gp
@@ -33,6 +34,7 @@ __all__ = [
     "QuickModelList",
     "SelectedGP",
     "ValuesAndGradients",
+    "ascend",
     "closed_form",
     "conditioned",
     "fit_quick_gp",

@@ -28,7 +28,7 @@ from gpytorch.priors import LogNormalPrior
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 
-from botorch_ubo.models.quick.factored import minus_half_squares, to_array
+from botorch_ubo.models.quick.factored import to_array
 from botorch_ubo.models.quick.gp import QuickGP
 
 Vector = NDArray[np.float64]
@@ -62,7 +62,9 @@ class LogDensity:
         self.squares = self.X**2
         self.y = to_array(model.train_targets)
         self.noise = noise
-        self.rhs = np.stack([self.y, np.ones_like(self.y)], axis=-1)
+        self.ones = np.ones_like(self.y)
+        self.X_and_ones = np.column_stack([self.X, self.ones])
+        self.rhs = np.asfortranarray(np.stack([self.y, self.ones], axis=-1))
         kernel = model.covar_module
         self.scaled = isinstance(kernel, ScaleKernel)
         base = kernel.base_kernel if self.scaled else kernel
@@ -78,6 +80,7 @@ class LogDensity:
         ]
         table = np.array([rows[0]] * X.shape[-1] + rows[1:])
         self.loc, self.scale, self.bounds = table[:, 0], table[:, 1], table[:, 2:]
+        self.precision = 1 / self.scale**2
 
     @property
     def modes(self) -> Vector:
@@ -104,12 +107,17 @@ class LogDensity:
         other = copy.copy(self)
         other.noise = noise
         other.loc, other.scale, other.bounds = self.loc[:-1], self.scale[:-1], self.bounds[:-1]
+        other.precision = self.precision[:-1]
         return other
 
     def __call__(self, p: Vector) -> tuple[float, Vector]:
         """Value and gradient at a vector of logarithms."""
+        return self.unless_above(p, math.inf)
+
+    def unless_above(self, p: Vector, limit: float) -> tuple[float, Vector]:
+        """Value and gradient; zeros for the latter, at half the cost, if the former is above."""
         with np.errstate(all="ignore"):  # whatever the caller has numpy do about underflow
-            return self._value_and_gradient(p)
+            return self._value_and_gradient(p, limit)
 
     def value(self, p: Vector) -> float:
         """The value alone, at half the cost."""
@@ -126,56 +134,64 @@ class LogDensity:
         with np.errstate(all="ignore"):
             return self._solve(self._kernel(p), p)[2]
 
-    def _value_and_gradient(self, p: Vector) -> tuple[float, Vector]:
+    def _value_and_gradient(self, p: Vector, limit: float) -> tuple[float, Vector]:
         n, d = self.X.shape
         K = self._kernel(p)
         factor, a, c = self._solve(K.copy(), p)
         if factor is None:
             return NOT_POSITIVE_DEFINITE, np.zeros_like(p)
         value = self._value(p, factor, a, c)
+        if value > limit:
+            return value, np.zeros_like(p)
         inverse, _ = dpotri(factor, lower=1, overwrite_c=1)  # one triangle, the other being empty
-        trace = (a * a - inverse.diagonal()).sum()  # of a a' - C^{-1}
+        trace = a @ a - inverse.trace()  # of a a' - C^{-1}
         # Of a symmetric matrix one triangle, twice, has the same sums; no distance to itself.
         weighted = inverse.T
         weighted *= -2.0
         weighted += a[:, None] * a
         weighted *= K
-        weighted.flat[:: n + 1] = 0.0  # however far away
-        rows = weighted.sum(axis=0) + weighted.sum(axis=1)
-        gradient = np.empty_like(p)
+        weighted.reshape(-1)[:: n + 1] = 0.0  # however far away
         # dK_ij / dlog(l_k) = K_ij (x_ik - x_jk)^2 / l_k^2, summed over i and j without storing it
+        products = weighted @ self.X_and_ones
+        rows = products[:, d] + self.ones @ weighted
+        gradient = np.empty_like(p)
         gradient[:d] = np.exp(-2 * p[:d]) * (
-            0.5 * (rows @ self.squares) - np.einsum("ij,ij->j", self.X, weighted @ self.X)
+            0.5 * (rows @ self.squares) - np.einsum("ij,ij->j", self.X, products[:, :d])
         )
         if self.scaled:
-            gradient[d] = 0.25 * rows.sum() + 0.5 * np.exp(p[d]) * trace
+            gradient[d] = 0.25 * (rows @ self.ones) + 0.5 * math.exp(p[d]) * trace
         if self.noise is None:
-            gradient[-1] = 0.5 * np.exp(p[-1]) * trace
-        return value, 1 + (p - self.loc) / self.scale**2 - gradient
+            gradient[-1] = 0.5 * math.exp(p[-1]) * trace
+        return value, 1 + (p - self.loc) * self.precision - gradient
 
     def _value(self, p: Vector, factor: Vector, a: Vector, c: float) -> float:
-        deviation = (p - self.loc) / self.scale
-        of_data = 0.5 * (self.y - c) @ a + np.log(factor.diagonal()).sum()
-        return float(of_data + (p + 0.5 * deviation * deviation).sum())
+        of_data = 0.5 * ((self.y - c) @ a) + np.log(factor.diagonal()).sum()
+        deviation = p - self.loc
+        return float(of_data + p.sum() + 0.5 * (deviation * deviation) @ self.precision)
 
     def _kernel(self, p: Vector) -> Vector:
         """The ``n x n`` prior covariance."""
         n, d = self.X.shape
-        scaled = self.X * np.exp(-p[:d])
-        K = minus_half_squares(scaled, scaled)
-        K.flat[:: n + 1] = 0.0  # but for rounding far from the centre
-        if self.scaled:
-            K += p[d]
+        rates = np.exp(-p[:d])
+        scaled = self.X * rates
+        halves = self.squares @ (0.5 * rates * rates)
+        K = scaled @ scaled.T
+        K -= halves
+        # The logarithm of the output scale on the way, since all pairs have it.
+        K -= (halves - p[d] if self.scaled else halves)[:, None]
+        top = p[d] if self.scaled else 0.0
+        np.minimum(K, top, out=K)
+        K.reshape(-1)[:: n + 1] = top  # but for rounding far from the centre
         return np.exp(K, out=K)
 
     def _solve(self, K: Vector, p: Vector) -> tuple[Vector | None, Vector, float]:
         """Cholesky factor of ``C`` (``None`` if there is none), ``a`` and ``c``; ``K`` is lost."""
-        K.flat[:: len(K) + 1] += np.exp(p[-1]) if self.noise is None else self.noise
+        K.reshape(-1)[:: len(K) + 1] += math.exp(p[-1]) if self.noise is None else self.noise
         factor, info = dpotrf(K.T, lower=1, overwrite_a=1)
         if info:
             return None, self.y, 0.0
         solved, _ = dpotrs(factor, self.rhs, lower=1)
-        c = solved[:, 0].sum() / solved[:, 1].sum()
+        c = (self.ones @ solved[:, 0]) / (self.ones @ solved[:, 1])
         return factor, solved[:, 0] - c * solved[:, 1], float(c)
 
 

@@ -2,7 +2,7 @@ r"""Descend a density's negative logarithm: BFGS in a box, for a few parameters.
 
 At tens of observations a call of the density costs less than what ``scipy.optimize.minimize`` does
 around it. What is known of the problem saves a third of the calls: how large curvatures are at
-first, and that differences below a hundredth of a nat do not matter.
+first, and that differences of thousandths of a nat do not matter.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 
 Vector = NDArray[np.float64]
 
-_TOLERANCE = 1e-2  # nats that another step promises
-_FLAT = 0.1  # slope beyond which there may be more to gain than a step promises
+_TOLERANCE = 1e-3  # nats that another step promises
+_FLAT = 0.03  # slope beyond which there may be more to gain than a step promises
 _LONGEST_STEP = 2.0  # of a logarithm
 _MAX_STEPS, _MAX_TRIALS = 60, 8
+_PATIENCE, _CATCH_UP = 6, 10.0  # steps, and times what one promises, before it is given up
 _SUFFICIENT = 1e-4  # of the promised decrease [Nocedal2006, equation 3.4]
 
 
@@ -27,6 +28,7 @@ def descend(
     lower: Vector,
     upper: Vector,
     curvature: Vector,
+    target: float = np.inf,
 ) -> tuple[Vector, float]:
     r"""A minimum near a start.
 
@@ -36,9 +38,10 @@ def descend(
         lower: ``k``-dim.
         upper: ``k``-dim.
         curvature: ``k``-dim: a guess at the second derivatives.
+        target: A value to come below; a descent that promises too little for that is given up.
 
     Returns:
-        The minimum, and its value.
+        The minimum, and its value; or where it was given up.
 
     References:
         [Nocedal2006] J. Nocedal and S. J. Wright. Numerical Optimization. Springer, 2006.
@@ -46,16 +49,21 @@ def descend(
     p = start
     value, gradient = function(p)
     inverse = np.diag(1 / curvature)
-    for _ in range(_MAX_STEPS):
+    for count in range(_MAX_STEPS):
         held = ((p <= lower) & (gradient > 0)) | ((p >= upper) & (gradient < 0))
-        free = np.where(held, 0.0, gradient)
-        step = -(inverse @ free)
-        step[held] = 0.0
-        slope = float(gradient @ step)
+        free = gradient
+        if held.any():
+            free = np.where(held, 0.0, gradient)
+        step = inverse @ -free
+        if free is not gradient:
+            step[held] = 0.0
+        slope = float(free @ step)
         # The first guess of a curvature may be far too large where the data do not tell of one.
-        if slope >= 0 or (slope > -_TOLERANCE and np.abs(free).max() < _FLAT):
+        if slope >= 0 or (slope > -_TOLERANCE and max(free.max(), -free.min()) < _FLAT):
             break
-        shorter = min(1.0, _LONGEST_STEP / float(np.abs(step).max()))
+        if count >= _PATIENCE and value + _CATCH_UP * slope > target:
+            break
+        shorter = min(1.0, _LONGEST_STEP / float(max(step.max(), -step.min())))
         found = _search_line(function, p, value, shorter * step, shorter * slope, lower, upper)
         if found is None:
             break
@@ -75,24 +83,32 @@ def _search_line(
     upper: Vector,
 ) -> tuple[Vector, float, Vector] | None:
     """A point on the way that is lower, with value and gradient; ``None`` if there is none."""
+    # A function may have its value sooner than its gradient, which a refused trial does not need.
+    unless_above = getattr(function, "unless_above", None)
     length = 1.0
     for _ in range(_MAX_TRIALS):
         q = np.minimum(np.maximum(p + length * step, lower), upper)
-        new, gradient = function(q)
-        if new <= value + _SUFFICIENT * length * slope:
+        limit = value + _SUFFICIENT * length * slope
+        new, gradient = function(q) if unless_above is None else unless_above(q, limit)
+        if new <= limit:
             return q, new, gradient
         # The minimum of the parabola through what is known, but neither too far nor too near.
         excess = new - value - slope * length
-        length = float(np.clip(-slope * length**2 / (2 * excess), 0.1 * length, 0.5 * length))
+        shorter = -slope * length**2 / (2 * excess)
+        length = min(max(shorter, 0.1 * length), 0.5 * length)
     return None
 
 
 def _update(inverse: Vector, step: Vector, change: Vector) -> None:
     """BFGS's update of the inverse Hessian, in place [Nocedal2006, equation 6.17]."""
+    # Of what a bound holds nothing is learned: the rest is to be right without it.
+    change = change * (step != 0.0)
     curvature = float(step @ change)
     if not curvature > 0:  # no minimum along this step; what is known stays
         return
     moved = inverse @ change
-    outer = np.outer(moved, step)
-    inverse += (1 + change @ moved / curvature) / curvature * np.outer(step, step)
-    inverse -= (outer + outer.T) / curvature
+    # The two terms as one product: s (w s / 2 - H y) + its transpose.
+    half = (0.5 + 0.5 * float(change @ moved) / curvature) * step - moved
+    outer = step[:, None] * (half / curvature)
+    inverse += outer
+    inverse += outer.T

@@ -104,7 +104,8 @@ def _minimize(
     if rival is not None and min(values) > rival.value + handicap + _HOPELESS:
         return rival
     start = starts[int(np.argmin(values))]
-    p, value = descend(density, start, lower, upper, density.curvature)
+    target = np.inf if rival is None else rival.value + handicap
+    p, value = descend(density, start, lower, upper, density.curvature, target)
     if rival is not None and not value < rival.value + handicap:
         return rival
     return Maximum(density, p, value)

@@ -16,6 +16,7 @@ from botorch.utils.sampling import draw_sobol_samples
 
 from botorch_ubo import ExpandingBounds, SearchSettings
 from botorch_ubo.models import fit_default_model
+from botorch_ubo.models.quick.ascent import ascend
 from botorch_ubo.models.quick.gp import QuickGP
 from botorch_ubo.models.quick.log_ei import QuickLogExpectedImprovement
 from botorch_ubo.models.quick.search import gen_candidates_quick, has_quick_search
@@ -152,7 +153,7 @@ def test_the_controller_uses_it_unless_given_options(options: dict[str, int] | N
     X = draw_sobol_samples(BOUNDS, 8, 1, seed=0).squeeze(-2)
     model = fit_default_model(X, X.sum(dim=-1, keepdim=True).sin(), BOUNDS)
     box = ExpandingBounds(BOUNDS, search=SearchSettings(options=options))
-    name = "botorch_ubo.acquisition.search.climbing.gen_candidates_quick"
-    with mock.patch(name, wraps=gen_candidates_quick) as spy:
+    name = "botorch_ubo.acquisition.search.maximize.ascend"
+    with mock.patch(name, wraps=ascend) as spy:
         box.suggest(model)
     assert spy.called == (options is None)
