@@ -52,7 +52,12 @@ from botorch_ubo.controller.not_psd import refusing_indefinite
 from botorch_ubo.controller.old_arguments import taking_old_arguments
 from botorch_ubo.controller.rebuilding import rebuilt_state
 from botorch_ubo.controller.review import OnExpand, check_on_expand
-from botorch_ubo.controller.suggestion import candidates, choose_factory, lattice_of
+from botorch_ubo.controller.suggestion import (
+    candidates,
+    check_categories,
+    choose_factory,
+    lattice_of,
+)
 from botorch_ubo.controller.viewing import view_of
 from botorch_ubo.models import fit_default_model, fit_default_models
 from botorch_ubo.models.training_data import training_targets
@@ -264,6 +269,7 @@ class ExpandingBounds(BoxWithMemory):
         X_pending = check_points(X_pending, first_box, "X_pending")
         X_failed = check_points(X_failed, first_box, "X_failed")
         view = self._view(model, X_baseline)
+        check_categories(view, space)
         factory = None
         if acq_function is None:
             factory = choose_factory(self.method, view, batch=q > 1 or X_pending is not None)

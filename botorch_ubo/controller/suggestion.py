@@ -34,6 +34,7 @@ from botorch_ubo.acquisition.search import (
 from botorch_ubo.acquisition.search.categories import open_categories
 from botorch_ubo.boxes import hull
 from botorch_ubo.controller.method import Method
+from botorch_ubo.models.structure import categorical_columns
 from botorch_ubo.policies.context import Context
 from botorch_ubo.policies.factories import AcquisitionFactory
 from botorch_ubo.policies.goal_view import GoalView
@@ -119,6 +120,25 @@ def check_acquisition(acq_function: object) -> None:
             "Expected an acquisition function of all inputs; got FixedFeatureAcquisitionFunction, "
             "which is one of some. Pass the function that it wraps, and `fixed_features` to "
             "`suggest`."
+        )
+
+
+def check_categories(view: ModelView, space: InputSpace) -> None:
+    r"""Refuse to search between the categories of a model that nobody has named.
+
+    Args:
+        view: The model's view.
+        space: What the caller of ``suggest`` said of the inputs.
+    """
+    named = {column for column, _ in view.categories}
+    for part in (space.cat_dims, space.discrete_dims, space.fixed_features):
+        named |= {i % view.X_raw.shape[-1] for i in part or ()}
+    missing = sorted(categorical_columns(view.given) - named)
+    if missing:
+        raise InputDataError(
+            f"Expected the values of inputs {missing}, which the model takes for categories: there "
+            "is nothing between them to search. Pass `cat_dims={index: values}` to `suggest`, or "
+            "`fixed_features`."
         )
 
 

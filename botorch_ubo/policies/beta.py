@@ -13,7 +13,8 @@ Experiments, here as in the paper, multiply the theory's value by ``scale = 1/5`
 NOTE: No probability goes with it, whatever the scale. The theorem asks for ``a`` and ``b`` with
 ``P(sup |df/dx_j| > L) <= a exp(-(L / b)^2)``, the supremum being over the box; ``a = 1`` and
 ``b_j = sqrt(2) s_j`` are right at one point of it. The supremum is larger, the more so the more
-length-scales the box has.
+length-scales the box has. Besides, ``delta`` is that of one box: it is not split over the boxes of
+a run, each of which starts with the whole of it.
 """
 
 from __future__ import annotations

@@ -10,6 +10,10 @@ The bound splits ``epsilon/2`` into a quarter for the mean and a quarter for the
 ``gamma = min(gamma_1, gamma_2)`` and ``d_epsilon = g_k(gamma)``. With a linear combination
 ``sum_j w_j f_j`` of ``M`` independent outputs, each output gets a share ``1/M`` of either
 quarter; with an ensemble the bound holds for the average because it holds for each member.
+
+NOTE: The theorem also asks for ``epsilon < |sqrt(beta) theta - min UCB|``, which is not checked: it
+would take a global search for the minimum. Where it fails, UCB is flat to within epsilon, and its
+maximiser may lie in no ball.
 """
 
 from __future__ import annotations

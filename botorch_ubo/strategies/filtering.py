@@ -10,6 +10,9 @@ With ``X`` the smallest box around the first one and all data, ``t`` observation
 NOTE: The authors' code moves each *face* by ``p - 1`` sides, so that sides grow by ``2p - 1``. The
 volume is meant to grow by ``T/t``, so here sides are multiplied by ``p``.
 
+NOTE: ``t`` and ``T`` both count the initial points here: with 3 d of them and 10 d evaluations
+``T`` is 13 d. The published comparison with GPUCB-UBO had 10 d.
+
 References:
     [Nguyen2017] V. Nguyen, S. Gupta, S. Rana, C. Li, and S. Venkatesh. Bayesian Optimization in
     Weakly Specified Search Space. IEEE International Conference on Data Mining, 2017.

@@ -5,6 +5,9 @@ fixed bounded set closest to the best observation. For ``alpha >= -1`` the sides
 so every point is in the box from some step on; for ``alpha = -1`` they do so as slowly as
 ``log t``, which is what makes the cumulative regret sub-linear.
 
+NOTE: The law of the sides and the moving centre are confirmed by later code of the same group. The
+set of allowed centres, ten first boxes wide, is recalled from the paper, not quoted.
+
 References:
     [TranThe2020] H. Tran-The, S. Gupta, S. Rana, H. Ha, and S. Venkatesh. Sub-linear Regret Bounds
     for Bayesian Optimisation in Unknown Search Spaces. Advances in Neural Information Processing

@@ -5,6 +5,9 @@ supremum over the whole space. A maximiser that lies in no ball is therefore exc
 that does: the balls are visited in decreasing order of UCB at their centres, and the first that
 holds a point with ``UCB >= sup - epsilon`` supplies it. (The printed criterion, "smaller than
 the limit minus epsilon", contradicts the theorem; this is its evident meaning.)
+
+NOTE: The appendix goes on until a ball is found. Here the search ends after ten balls, and the
+maximiser that was to be exchanged is kept if none of them qualifies.
 """
 
 from __future__ import annotations

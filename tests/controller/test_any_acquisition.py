@@ -24,7 +24,7 @@ from botorch.acquisition.multi_step_lookahead import qMultiStepLookahead
 from botorch.acquisition.thompson_sampling import PathwiseThompsonSampling
 from botorch.acquisition.utils import get_optimal_samples
 from botorch.exceptions.errors import InputDataError, UnsupportedError
-from botorch.models import SingleTaskMultiFidelityGP
+from botorch.models import MixedSingleTaskGP, ModelListGP, SingleTaskMultiFidelityGP
 from botorch.models.cost import AffineFidelityCostModel
 from botorch.models.model import Model
 from torch import Tensor
@@ -180,6 +180,20 @@ class TestInputConstraints:
         assert float(cut[0, 0]) in (0.5, 1.0) and float(cut.sum()) == pytest.approx(1.4, abs=1e-3)
         category = box.suggest(model, cat_dims={1: [0.0, 5.0]}, fixed_features={0: 0.5})
         assert float(category[0, 0]) == 0.5 and float(category[0, 1]) in (0.0, 5.0)
+
+    def test_categories_that_nobody_named_are_refused(self) -> None:
+        X, Y = data(8)
+        X[:, 1] = (4 * X[:, 1]).round()
+        box = ExpandingBounds(tensor([[0.0, 0.0], [1.0, 4.0]]), **FAST)
+        single = MixedSingleTaskGP(X, Y, cat_dims=[-1]).eval()
+        for model in (single, ModelListGP(single).eval()):
+            with pytest.raises(InputDataError, match=r"values of inputs \[1\].*cat_dims"):
+                box.suggest(model)
+            assert float(box.suggest(model, cat_dims={1: [0.0, 2.0]})[0, 1]) in (0.0, 2.0)
+            assert float(box.suggest(model, fixed_features={1: 3.0})[0, 1]) == 3.0
+        only = MixedSingleTaskGP(X[:, 1:], Y, cat_dims=[0]).eval()
+        with pytest.raises(InputDataError, match=r"values of inputs \[0\]"):
+            ExpandingBounds(tensor([[0.0], [4.0]]), **FAST).suggest(only)
 
     @pytest.mark.slow
     def test_of_several_points_and_their_fantasies(self) -> None:
