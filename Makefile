@@ -7,6 +7,8 @@
 # make tutorials  execute every notebook with small budgets, compare its words with those stored
 # make docs       the site in build/docs; open build/docs/index.html
 # make extras     build an environment for each extra alone, and import there what it is for
+# make results    all benchmarks anew, resumably (hours: ARGS=--list tells how many); needs ARGS="--records DIR"
+# make check-results  the report and its table from the committed records; fails if they differ
 # make dist       wheel and source archive in dist, checked
 # make clean      remove what the targets above wrote, except .venv
 # make distclean  remove .venv too
@@ -29,7 +31,7 @@ DEMO := $(VENV)/.installed-demo
 CHECK := $(VENV)/.installed-check
 ALL := $(VENV)/.installed-all
 
-.PHONY: demo quick test slow lint typecheck tutorials docs extras dist clean distclean
+.PHONY: demo quick test slow lint typecheck tutorials docs extras results check-results dist clean distclean
 .NOTPARALLEL:
 .DEFAULT_GOAL := demo
 
@@ -60,6 +62,12 @@ docs: $(ALL)
 
 extras: $(CHECK)
 	$(BIN)/python -m tests.support.extras $(ARGS)
+
+results: $(ALL)
+	$(BIN)/python -m benchmarks results $(ARGS)
+
+check-results: $(ALL)
+	$(BIN)/python -m benchmarks results --check $(ARGS)
 
 dist: $(CHECK)
 	rm -rf dist

@@ -11,6 +11,7 @@ from botorch.exceptions.warnings import InputDataWarning
 
 from benchmarks.commands import (
     agree,
+    calibration,
     compare,
     coverage,
     endurance,
@@ -21,8 +22,10 @@ from benchmarks.commands import (
     quality,
     reference,
     report,
+    results,
     run,
     speed,
+    targets,
     torture,
 )
 
@@ -31,7 +34,7 @@ COMMANDS = {
     module.__name__.rpartition(".")[2]: module
     for module in (
         *(run, compare, report, outcomes, speed, quality, coverage, gpu, reference, endurance),
-        *(known, hosts, torture, agree),
+        *(known, hosts, torture, agree, targets, results, calibration),
     )
 }
 

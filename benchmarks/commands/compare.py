@@ -14,6 +14,7 @@ import argparse
 
 from benchmarks.commands import run as run_command
 from benchmarks.runs.table import KEY, read_table
+from benchmarks.runs.versions import describe_mixed, mixed_versions
 from botorch_ubo.methods import DEFAULT_METHOD
 
 HELP = "compare methods with a baseline over functions, running what is missing"
@@ -40,5 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
         wanted = {job.key for job in run_command.plan(arguments)[1]}
         keys = table[KEY].itertuples(index=False, name=None)
         chosen = table[[key in wanted for key in keys]]
+        for line in describe_mixed(mixed_versions(chosen)):
+            print(f"**runs of several code versions are mixed**: {line}\n")
         print(write_comparison(summarize(chosen), arguments.baseline))
     return status

@@ -14,6 +14,10 @@ given; the report's tables have all. Failed runs are listed and left out. Method
 that others have are left out of what is paired, and named. Methods called like the default and
 more, `X (no cap)` beside `X`, are its variants: they have a table of what each costs, and no place
 in the ranks.
+
+Runs of one method that are of several code versions are refused: the sources' fingerprint in the
+records tells them apart, or the commit where there is none. --mixed-versions reports them all the
+same, with a warning at the head and a mark at these methods in every table.
 """
 
 import argparse
@@ -34,6 +38,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--methods", nargs="+", default=[], metavar="NAME", help="of curves and of --table")
     add("--oracle", default=ORACLE, metavar="METHOD", help="told the domain; default: %(default)s")
     add("--default", default=DEFAULT_METHOD, metavar="METHOD", help="default: %(default)s")
+    text = "report methods whose runs are of several code versions, marked"
+    add("--mixed-versions", action="store_true", help=text)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -42,12 +48,16 @@ def run(arguments: argparse.Namespace) -> int:
         raise SystemExit("expected --output DIR or --table; got neither: say where to write")
     # Here, since statistics take seconds to import and workers of other commands need none.
     from benchmarks.report.compact import write_compact
-    from benchmarks.report.document import write_report
+    from benchmarks.report.document import mark_mixed, write_report
     from benchmarks.report.study import load_study
 
     try:
         study = load_study(
-            arguments.records, arguments.oracle, arguments.default, arguments.methods
+            arguments.records,
+            arguments.oracle,
+            arguments.default,
+            arguments.methods,
+            arguments.mixed_versions,
         )
     except (KeyError, ValueError, FileNotFoundError) as error:
         raise SystemExit(error.args[0] if isinstance(error, KeyError) else str(error)) from error
@@ -55,5 +65,5 @@ def run(arguments: argparse.Namespace) -> int:
         path = write_report(study, arguments.output, arguments.command_line)
         print(f"{len(study.frame)} records: {path}")
     if arguments.table:
-        print(write_compact(study))
+        print(mark_mixed(write_compact(study), study))
     return 0

@@ -6,7 +6,7 @@ import torch
 from botorch.models import SingleTaskGP
 from botorch.sampling.pathwise import draw_kernel_feature_paths
 from botorch.utils.sampling import manual_seed, optimize_posterior_samples
-from gpytorch.kernels import RBFKernel
+from gpytorch.kernels import Kernel, MaternKernel, RBFKernel
 from gpytorch.means import ZeroMean
 from torch import Tensor
 
@@ -18,27 +18,38 @@ RAW_SAMPLES = 8192
 NUM_POLISHED = 10
 
 
-def known_model(X: Tensor, Y: Tensor, lengthscale: float) -> SingleTaskGP:
-    """The GP that the paths are drawn from, on data: zero mean, RBF, variance 1, nothing fitted."""
-    kernel = RBFKernel(ard_num_dims=X.shape[-1]).to(X)
+KERNELS: dict[str, Callable[[int], Kernel]] = {
+    "RBF": lambda dim: RBFKernel(ard_num_dims=dim),
+    "Matern 5/2": lambda dim: MaternKernel(nu=2.5, ard_num_dims=dim),
+}
+
+
+def known_model(
+    X: Tensor, Y: Tensor, lengthscale: float, kernel_name: str = "RBF", noise: float = NOISE
+) -> SingleTaskGP:
+    """The GP that the paths are drawn from, on data: zero mean, variance 1, nothing fitted.
+
+    ``noise`` is the variance of an observation.
+    """
+    kernel = KERNELS[kernel_name](X.shape[-1]).to(X)
     kernel.lengthscale = lengthscale
     return SingleTaskGP(
         X,
         Y,
-        torch.full_like(Y, NOISE),
+        torch.full_like(Y, noise),
         covar_module=kernel,
         mean_module=ZeroMean(),
         outcome_transform=None,
     ).eval()
 
 
-def draw_path(dim: int, lengthscale: float, seed: int) -> Path:
+def draw_path(dim: int, lengthscale: float, seed: int, kernel_name: str = "RBF") -> Path:
     """One function of the prior, by random Fourier features.
 
     Every path has features of its own, so that over paths the covariance is exactly the kernel's.
     """
     origin = torch.zeros(1, dim, dtype=torch.double)
-    prior = known_model(origin, torch.zeros(1, 1, dtype=torch.double), lengthscale)
+    prior = known_model(origin, torch.zeros(1, 1, dtype=torch.double), lengthscale, kernel_name)
     with manual_seed(seed):
         path = draw_kernel_feature_paths(
             prior,
@@ -53,6 +64,11 @@ def draw_path(dim: int, lengthscale: float, seed: int) -> Path:
 
 def maximum_in(path: Path, box: Tensor) -> float:
     """The maximum over a ``2 x d`` box: many points, the best of them polished."""
+    return maximizer_in(path, box)[1]
+
+
+def maximizer_in(path: Path, box: Tensor) -> tuple[Tensor, float]:
+    """The ``1 x d`` place of that maximum, and its value."""
     with manual_seed(0):
-        _, values = optimize_posterior_samples(path, box, RAW_SAMPLES, NUM_POLISHED)
-    return float(values.max())
+        X, values = optimize_posterior_samples(path, box, RAW_SAMPLES, NUM_POLISHED)
+    return X.reshape(1, -1), float(values.max())

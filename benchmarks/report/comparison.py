@@ -44,7 +44,7 @@ def write_comparison(frame: pd.DataFrame, baseline: str) -> str:
 
 
 def _compare(rows: pd.DataFrame, suite: str, baseline: str) -> str:
-    column = _column(rows, suite)
+    column = loss_column(rows, suite)
     losses = pivot(rows, column)
     if baseline not in losses:
         return f"## {HEADINGS[suite]}\n\nNo finished runs of {baseline}, the baseline."
@@ -80,7 +80,8 @@ def _compare(rows: pd.DataFrame, suite: str, baseline: str) -> str:
     return "\n\n".join(parts)
 
 
-def _column(rows: pd.DataFrame, suite: str) -> str:
+def loss_column(rows: pd.DataFrame, suite: str) -> str:
+    """Which measure is L in a suite."""
     if suite == "far":
         return "log_evaluations"
     if suite in _LACKING:

@@ -6,11 +6,16 @@ from typing import Any
 
 import pandas as pd
 
+from benchmarks.report.claims import write_claims
 from benchmarks.report.costs import write_seconds
 from benchmarks.report.distances import write_ablations, write_far
+from benchmarks.report.headline import write_headline
 from benchmarks.report.measures import TRACES
 from benchmarks.report.sections import write_suite
 from benchmarks.report.study import Study
+from benchmarks.runs.versions import describe_mixed
+
+MARK = " ‡"  # at a method whose runs are of several code versions
 
 
 def write_report(study: Study, directory: Path, command: str) -> Path:
@@ -20,7 +25,7 @@ def write_report(study: Study, directory: Path, command: str) -> Path:
     _remove_figures(path)
     summary = study.frame.drop(columns=[*TRACES, "metadata"], errors="ignore")
     summary.to_csv(directory / "summary.csv", index=False, float_format="%.6g")
-    parts = [write_header(study, command)]
+    parts = [write_header(study, command), write_claims(study), write_headline(study)]
     for suite in study.suites:
         write = write_far if suite == "far" else write_suite
         parts.append(write(study, suite, directory))
@@ -28,15 +33,25 @@ def write_report(study: Study, directory: Path, command: str) -> Path:
         parts.append(write_ablations(study))
     if study.suites:
         parts.append(write_seconds(study))
-    path.write_text("\n\n".join(parts) + "\n")
+    path.write_text(mark_mixed("\n\n".join(parts), study) + "\n")
     return path
+
+
+def mark_mixed(text: str, study: Study) -> str:
+    """Mark in all tables the methods whose runs are of several code versions."""
+    lines = text.split("\n")
+    for name in study.mixed:
+        cell = re.compile(rf"(?<=\| ){re.escape(name)}(?= \|)")
+        lines = [cell.sub(name + MARK, line) if line[:1] == "|" else line for line in lines]
+    return "\n".join(lines)
 
 
 def _remove_figures(path: Path) -> None:
     """Remove the figures of a former report, which this one may not have."""
     if path.exists():
         for name in re.findall(r"\]\((\w+\.png)\)", path.read_text()):
-            (path.parent / name).unlink(missing_ok=True)
+            for figure in (path.parent / name, (path.parent / name).with_suffix(".pdf")):
+                figure.unlink(missing_ok=True)
 
 
 def write_header(study: Study, command: str) -> str:
@@ -49,10 +64,12 @@ def write_header(study: Study, command: str) -> str:
         f"{frame['method'].nunique()} methods; seeds {seeds}",
         f"- reported by `{command}`",
         f"- compared with {study.default}; told the true domain: {study.oracle}",
+        *_mixed(study),
+        *_counted("sources", frame["metadata"].map(lambda m: m.get("code", "no fingerprint"))),
         *_counted("commit", frame["metadata"].map(_commit)),
         *_counted("versions", frame["metadata"].map(_versions)),
         *_counted("machine", frame["metadata"].map(_machine)),
-        "- every run: [summary.csv](summary.csv)",
+        "- every run: [summary.csv](summary.csv); every figure is there as PDF, too",
         f"- failed: {len(failed) or 'none'}",
         *(f"  - {r.problem}, {r.method}, seed {r.seed}: {r.error}" for r in failed.itertuples()),
     ]
@@ -66,6 +83,17 @@ def _counted(label: str, values: pd.Series) -> list[str]:
     return [
         f"- {label}: {value}" + (f" ({count} records)" if several else "")
         for value, count in counts.items()
+    ]
+
+
+def _mixed(study: Study) -> list[str]:
+    """A warning that no reader of the head can miss."""
+    if not study.mixed:
+        return []
+    return [
+        f"- **runs of several code versions are mixed** in these methods (marked{MARK} in every "
+        "table); a difference from them may be one of versions:",
+        *(f"  - {line}" for line in describe_mixed(study.mixed)),
     ]
 
 

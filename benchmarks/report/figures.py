@@ -1,6 +1,5 @@
 """Figures of a report: curves, box growth, evaluations against distance, critical differences."""
 
-import io
 import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -10,14 +9,34 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
-from PIL import Image
+from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 from scikit_posthocs import critical_difference_diagram
 
 from benchmarks.report.statistics import RankTest, fit_distance
 
 # Okabe and Ito's palette without its yellow, which is too light for a line on white.
 COLORS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+# A method has its colour in every figure of every report, whichever others are there. Methods of
+# one colour are of one kind, and differ in their dashes.
+_OF_ITS_OWN: dict[str, tuple[str, int]] = {
+    "EI-Turns": ("#D55E00", 0),
+    "EI-Roaming": ("#D55E00", 1),
+    "GPUCB-UBO": ("#0072B2", 0),
+    "GPUCB-UBO (as published)": ("#0072B2", 1),
+    "authors": ("#0072B2", 2),
+    "GPUCB-FBO": ("#0072B2", 3),
+    "HuBO-EI": ("#009E73", 0),
+    "HuBO": ("#009E73", 1),
+    "HD-HuBO-EI": ("#009E73", 2),
+    "HD-HuBO": ("#009E73", 3),
+    "EI-UBO": ("#CC79A7", 0),
+    "EI-VarCap": ("#CC79A7", 1),
+    "TuRBO-1": ("#E69F00", 0),
+    "CMA-ES": ("#E69F00", 1),
+    "same-told": ("#555555", 0),
+    "same-told-spread": ("#555555", 2),
+}
+_OF_OTHERS = ("#56B4E9", "#8C564B", "#882255", "#117733", "#332288", "#999933")
 DASHES = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (4, 1, 1, 1)))
 Styles = dict[str, dict[str, Any]]
 REGRET_FLOOR = 1e-12  # a log axis has no place for an optimum found exactly
@@ -25,11 +44,18 @@ EVALUATIONS = "evaluations after the initial points"
 
 
 def choose_styles(oracle: str, methods: Iterable[str]) -> Styles:
-    """The same line for a method in every figure: colours, then dashes; the oracle is black."""
+    """The same line for a method in every figure; the oracle is black.
+
+    Well-known methods have a colour and dashes of their own. The others get what is left, in their
+    order: colours, then dashes.
+    """
     styles: Styles = {oracle: {"color": "black", "linestyle": (0, (4, 2))}}
-    for number, name in enumerate(name for name in dict.fromkeys(methods) if name != oracle):
-        dashes, color = divmod(number, len(COLORS))
-        styles[name] = {"color": COLORS[color], "linestyle": DASHES[dashes % len(DASHES)]}
+    left = [(color, dashes) for dashes in range(len(DASHES)) for color in _OF_OTHERS]
+    strangers = 0
+    for name in dict.fromkeys(name for name in methods if name != oracle):
+        color, dashes = _OF_ITS_OWN.get(name, left[strangers % len(left)])
+        strangers += name not in _OF_ITS_OWN
+        styles[name] = {"color": color, "linestyle": DASHES[dashes]}
     return styles
 
 
@@ -66,11 +92,9 @@ def _finish_panels(figure: Figure, x_label: str, y_label: str, path: Path) -> No
 
 
 def _save(figure: Figure, path: Path) -> None:
-    """A PNG with a palette of 64 colours, a third of the size of one without."""
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png")
-    image = Image.open(buffer).convert("RGB")
-    image.quantize(64, dither=Image.Dither.NONE).save(path, optimize=True)
+    """A PNG for the screen and a PDF for print, with every colour as it was given."""
+    figure.savefig(path)
+    figure.savefig(path.with_suffix(".pdf"), metadata={"CreationDate": None})
 
 
 def draw_curves(
@@ -86,6 +110,7 @@ def draw_curves(
         path: The PNG to write.
     """
     known = bool(rows["optimal_value"].notna().all())
+    band = "standard error" if statistic == "mean" else "quartiles"
     figure, axes = _make_panels(rows["problem"].unique())
     for ax, (_, panel) in zip(axes, rows.groupby("problem", sort=False), strict=True):
         for name, traces in _traces(panel, "trace", methods):
@@ -95,11 +120,14 @@ def draw_curves(
             ax.fill_between(
                 middle.index, low, high, color=styles[name]["color"], alpha=0.13, linewidth=0
             )
+        if ax is axes[0]:
+            ax.fill_between([], [], color="gray", alpha=0.3, linewidth=0, label=f"band: {band}")
         if known:
             ax.set_yscale("log", nonpositive="clip")
             _limit_to_middles(ax)
+            ax.yaxis.set_major_locator(LogLocator(numticks=5))
+            ax.yaxis.set_minor_formatter(NullFormatter())
         ax.xaxis.set_major_locator(MaxNLocator(5, integer=True))
-    band = "standard error" if statistic == "mean" else "quartiles"
     label = f"{'regret' if known else 'best value'}, {statistic} and {band}"
     _finish_panels(figure, EVALUATIONS, label, path)
 
@@ -166,6 +194,8 @@ def draw_distances(
         ax.set_xticks(distances, [f"{distance:g}" for distance in distances])
         ax.minorticks_off()
         ax.set_ylim(bottom=0)
+    axes[0].plot([], [], "x", color="gray", markersize=8, label="a run never got there")
+    axes[0].plot([], [], color="gray", lw=0.7, label="a + b log10(distance)")
     _finish_panels(figure, "distance of the optimum, in sides of the start box",
                   "evaluations to 1 % of the initial regret", path)  # fmt: skip
 
@@ -186,7 +216,7 @@ def _draw_line(ax: Axes, rows: pd.DataFrame, name: str, styles: Styles, fitted: 
         ax.plot(ends, fit.intercept + fit.slope * np.log10(ends), color=style["color"], lw=0.7)
 
 
-def draw_critical_difference(ranks: pd.Series, test: RankTest, path: Path) -> None:
+def draw_critical_difference(ranks: pd.Series, test: RankTest, styles: Styles, path: Path) -> None:
     """Mean ranks on an axis; a bar joins methods that Nemenyi's test cannot tell apart."""
     height = 1.4 + 0.14 * len(ranks) + 0.25 * math.sqrt(len(ranks))
     figure = Figure(figsize=(9.5, height), layout="constrained", dpi=120)
@@ -194,7 +224,7 @@ def draw_critical_difference(ranks: pd.Series, test: RankTest, path: Path) -> No
     critical_difference_diagram(
         ranks, test.pairs, ax=ax, label_props={"fontsize": 8},
         label_fmt_left="{label} ({rank:.1f})", label_fmt_right="({rank:.1f}) {label}",
-        color_palette=[COLORS[i % len(COLORS)] for i in range(len(ranks))],
+        color_palette={name: styles[name]["color"] for name in ranks.index},
         elbow_props={"linewidth": 0.8}, crossbar_props={"linewidth": 1.6}, marker_props={"s": 12},
     )  # fmt: skip
     ax.tick_params(labelsize=8)

@@ -28,7 +28,7 @@ def write_ranks(study: Study, suite: str, directory: Path) -> list[str]:
     if test is None:
         return [*parts, "Friedman's test needs three methods and two pairs of problem and seed."]
     name = f"{suite}_critical_difference.png"
-    draw_critical_difference(ranks.mean(), test, directory / name)
+    draw_critical_difference(ranks.mean(), test, study.styles, directory / name)
     parts.append(
         f"Friedman's test over {len(complete)} pairs of problem and seed: chi² = "
         f"{test.statistic:.1f}, p {'' if test.p < 0.001 else '= '}{p_value(test.p)}. Bars join "

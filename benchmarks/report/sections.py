@@ -10,6 +10,7 @@ from benchmarks.problems.registry import HEADINGS
 from benchmarks.report import statistics
 from benchmarks.report.distances import evaluations_table
 from benchmarks.report.figures import draw_curves, draw_growth
+from benchmarks.report.headline import REFERENCES
 from benchmarks.report.markdown import interval, method_table, percent, plain, signed, write_table
 from benchmarks.report.rankings import write_ranks
 from benchmarks.report.study import Study
@@ -87,6 +88,7 @@ def _regrets(study: Study, suite: str) -> list[str]:
         "### Normalised log-regret",
         L_TEXT + (note if lacking else ""),
         method_table(by_problem("log_regret"), signed, apart=study.told),
+        *(part for reference in REFERENCES for part in _told(study, suite, reference)),
         *_ratios(study, suite),
         "### Final regret",
         *_spread(rows, "regret", order),
@@ -102,13 +104,24 @@ def _regrets(study: Study, suite: str) -> list[str]:
     ]
 
 
+def _told(study: Study, suite: str, reference: str) -> list[str]:
+    """Ratios to the default told the domain, which are about the box alone; none without it."""
+    if reference not in study.losses(suite).columns:
+        return []
+    return _ratios_to(study, suite, reference, f"Ratio to {reference}", "knowing the domain")
+
+
 def _ratios(study: Study, suite: str) -> list[str]:
     reference, title, meaning = study.oracle, "Oracle ratio", "LogEI told the true domain"
     if suite == "reference":
         reference, title, meaning = AUTHORS, "Ratio to the authors' runs", "their code"
-    losses = study.losses(suite)
-    if reference not in losses.columns:
+    if reference not in study.losses(suite).columns:
         return [f"### {title}", f"No records of {reference}, so there is no ratio to it."]
+    return _ratios_to(study, suite, reference, title, meaning)
+
+
+def _ratios_to(study: Study, suite: str, reference: str, title: str, meaning: str) -> list[str]:
+    losses = study.losses(suite)
     table = statistics.ratios(losses, reference).T
     table = table.reindex(index=study.ordered(suite), columns=study.rows(suite)["problem"].unique())
     cells = []
@@ -116,13 +129,13 @@ def _ratios(study: Study, suite: str) -> list[str]:
         text = ""
         if name != reference and not math.isnan(mean):
             samples = list(statistics.differences_by_problem(losses, name, reference).values())
-            low, high = statistics.mean_interval(samples)
+            low, high = statistics.cluster_interval(samples)
             text = interval(10**low, 10**high)
         cells.append(plain(mean) + text)
     return [
         f"### {title}",
         f"10^(L of the method - L of {reference}) over common seeds: 1 is as good as {meaning}, "
         "lower is better. The last column is the geometric mean over problems with its 95 % "
-        "bootstrap interval (seeds resampled within each problem).",
+        "bootstrap interval (problems resampled, and seeds within them).",
         method_table(table, apart=[reference, *study.told], **{"geometric mean": cells}),
     ]

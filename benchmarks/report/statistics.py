@@ -93,6 +93,26 @@ def sample_interval(values: Array) -> tuple[float, float]:
     return float(found.low), float(found.high)
 
 
+def cluster_interval(samples: Sequence[Array]) -> tuple[float, float]:
+    """Bootstrap interval (95 %) of the mean over samples of each sample's mean, in two levels.
+
+    Samples (functions) are resampled, and within each of them its values (seeds): it tells what
+    other functions and other seeds would have said. Of a single sample only its values are. NaN
+    of a single value.
+    """
+    if not samples or sum(map(len, samples)) < 2:
+        return math.nan, math.nan
+    rng = np.random.default_rng(0)
+    chosen = rng.integers(len(samples), size=(RESAMPLES, len(samples)))
+    means = np.empty(chosen.shape)
+    for number, sample in enumerate(samples):
+        places = chosen == number
+        drawn = rng.integers(len(sample), size=(int(places.sum()), len(sample)))
+        means[places] = sample[drawn].mean(axis=1)
+    low, high = np.quantile(means.mean(axis=1), [LEVEL / 2, 1 - LEVEL / 2])
+    return float(low), float(high)
+
+
 def holm(p_values: Sequence[float]) -> Array:
     """Holm's correction of several p-values."""
     return multipletests(p_values, method="holm")[1] if len(p_values) else np.empty(0)
@@ -112,7 +132,7 @@ def compare_with(table: pd.DataFrame, default: str) -> pd.DataFrame:
     rows = []
     for samples in map(list, map(dict.values, by_problem.values())):
         mean = np.mean([sample.mean() for sample in samples])
-        rows.append((mean, *mean_interval(samples), _wilcoxon(np.concatenate(samples))))
+        rows.append((mean, *mean_interval(samples), wilcoxon(np.concatenate(samples))))
     found = pd.DataFrame(rows, index=others, columns=["difference", "low", "high", "p"])
     signs = _significant_signs(by_problem)
     return found.assign(
@@ -122,7 +142,8 @@ def compare_with(table: pd.DataFrame, default: str) -> pd.DataFrame:
     )
 
 
-def _wilcoxon(differences: Array) -> float:
+def wilcoxon(differences: Array) -> float:
+    """The p-value of the signed-rank test, of two sides."""
     with np.errstate(invalid="ignore"):  # all zero: the statistic is 0 / 0, and p is 1
         return float(stats.wilcoxon(differences).pvalue)
 
@@ -130,7 +151,7 @@ def _wilcoxon(differences: Array) -> float:
 def _significant_signs(by_problem: dict[str, dict[str, Array]]) -> pd.DataFrame:
     """A row per method, a column per problem: sign of a significant mean difference, or 0."""
     samples = pd.DataFrame(by_problem).T
-    p = samples.map(_wilcoxon).apply(holm)
+    p = samples.map(wilcoxon).apply(holm)
     return samples.map(np.mean).map(np.sign) * (p < LEVEL)
 
 

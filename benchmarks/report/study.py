@@ -13,6 +13,7 @@ from benchmarks.report.figures import Styles, choose_styles
 from benchmarks.report.measures import pivot, summarize
 from benchmarks.report.statistics import pair_up
 from benchmarks.runs.table import read_table
+from benchmarks.runs.versions import check_one_version, mixed_versions
 
 PAPER_METHOD = "GPUCB-UBO"
 NUM_OTHERS = 3
@@ -33,6 +34,11 @@ class Study:
     oracle: str
     default: str
     chosen: tuple[str, ...] = ()
+
+    @cached_property
+    def mixed(self) -> dict[str, dict[str, int]]:
+        """Methods whose runs are of several code versions, with the number of runs of each."""
+        return mixed_versions(self.frame)
 
     @property
     def suites(self) -> list[str]:
@@ -83,14 +89,24 @@ class Study:
     def styles(self) -> Styles:
         """The same line for a method in every figure."""
         shown = [name for suite in self.suites for name in self.shown(suite)]
-        return choose_styles(self.oracle, [self.default, PAPER_METHOD, *shown])
+        return choose_styles(self.oracle, [self.default, PAPER_METHOD, *shown, *self._methods])
 
 
 def load_study(
-    paths: Sequence[Path], oracle: str, default: str, chosen: Sequence[str] = ()
+    paths: Sequence[Path],
+    oracle: str,
+    default: str,
+    chosen: Sequence[str] = (),
+    mixed: bool = False,
 ) -> Study:
-    """Read the runs of directories, ``.jsonl`` and packed files; of several of one the last."""
+    """Read the runs of directories, ``.jsonl`` and packed files; of several of one the last.
+
+    Raises:
+        MixedVersionsError: If runs of a method are of several code versions, unless ``mixed``.
+    """
     table = read_table(paths)
+    if not mixed:
+        check_one_version(table)
     strangers = set(chosen) - set(table["method"])
     if strangers:
         methods = ", ".join(sorted(table["method"].unique()))

@@ -13,6 +13,8 @@ from typing import Any
 
 import torch
 
+from benchmarks.runs.versions import fingerprint
+
 PACKAGES = (
     "botorch-ubo", "botorch", "gpytorch", "linear_operator", "torch", "scipy", "numpy",
     "scikit-learn", "cma", "optuna", "greenlet", "ax-platform", "xopt", "gest-api",
@@ -21,10 +23,11 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def collect_metadata() -> dict[str, Any]:
-    """Versions, commit, hardware and threads, as JSON values."""
+    """Versions, fingerprint of the sources, commit, hardware and threads, as JSON values."""
     installed = {found.name: found.version for found in distributions()}
     return {
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
+        "code": fingerprint(),
         "commit": _git("rev-parse", "HEAD"),
         "uncommitted_changes": bool(_git("status", "--porcelain", "--", "botorch_ubo")),
         "python": platform.python_version(),

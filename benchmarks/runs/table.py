@@ -63,8 +63,15 @@ def _row(record: Record) -> dict[str, Any]:
         "farthest": _farthest(record),
         "evaluating": float(sum(record.seconds.get("evaluate", []))),
         **{phase: record.seconds.get(phase, []) for phase in THINKING},
-        "metadata": {k: v for k, v in record.metadata.items() if k not in _MEASURED_ONCE},
+        "metadata": _metadata(record),
     }
+
+
+def _metadata(record: Record) -> dict[str, Any]:
+    """What runs have in common; of the problem's notes only how large a task is."""
+    kept = {k: v for k, v in record.metadata.items() if k not in _MEASURED_ONCE}
+    notes = record.metadata.get("problem") or {}
+    return {**kept, "preset": notes["preset"]} if "preset" in notes else kept
 
 
 def _farthest(record: Record) -> float:

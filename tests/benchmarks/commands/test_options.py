@@ -22,6 +22,9 @@ WORDS = {
     "hosts": "wrong start",
     "torture": "SIGKILL",
     "agree": "paired by problem and seed",
+    "results": "at one code version",
+    "calibration": "a sweep of factors",
+    "targets": "What the default is to reach",
 }
 
 

@@ -25,6 +25,7 @@ def test_command_runs_resumes_and_starts_where_the_authors_did(
     table = first[first.index("L = ") :]
     assert "| problem | as_published | authors | corrected |" in table
     assert "| problem | as_published | corrected |" in table and "–" not in table
+    assert "Less the authors', paired by seed" in table and "| all |" in table
     found = {record.method: record for record in read_records(tmp_path / "out")}
     assert set(found) == {"authors", "as_published", "corrected"}
     assert all(record.X[:6] == X[:6].tolist() for record in found.values())

@@ -112,6 +112,8 @@ def test_every_kind_of_problem_has_its_section(whole: tuple[str, Path]) -> None:
     text, output = whole
     headings = re.findall(r"^## (.*)", text, flags=re.MULTILINE)
     assert headings == [
+        "What the paper says",
+        "The price of not knowing the domain",
         "The paper's protocol",
         "With noise",
         "Start box that holds the optimum",
@@ -261,7 +263,7 @@ def test_many_methods_leave_curves_to_a_few(tmp_path: Path) -> None:
     chosen = load_study([path], ORACLE, DEFAULT, chosen=["M07", DEFAULT])
     assert chosen.shown("paper") == ["M07", DEFAULT]
     lines = [str(style) for style in study.styles.values()]
-    assert len(set(lines)) == len(lines) == 6
+    assert len(set(lines)) == len(lines) == len(methods)
 
 
 def test_table_for_the_readme(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -293,3 +295,16 @@ def test_what_cannot_be_reported(tmp_path: Path, arguments: list[str], message: 
         write_packed(tabulate([make_record()]), path)
     with pytest.raises(SystemExit, match=re.escape(message)):
         main(["report", "--records", str(path), *arguments])
+
+
+def test_two_versions_of_a_method_are_refused_or_marked(tmp_path: Path) -> None:
+    records = [r for m, f in FACTORS.items() for r in final("beale", f, method=m)]
+    for record in records:
+        other = record.method == DEFAULT and record.seed == 1
+        record.metadata = {**record.metadata, "code": "f2" if other else "f1"}
+    with pytest.raises(SystemExit, match=rf"{DEFAULT}: code f1 \(2 runs\), code f2 \(1 runs\)"):
+        report(records, tmp_path)
+    text = report(records, tmp_path, "--mixed-versions")
+    assert "**runs of several code versions are mixed**" in text
+    assert row(section(text, "Oracle ratio"), f"{DEFAULT} ‡")
+    assert f"| {DEFAULT} |" not in text and "| HuBO-EI |" in text

@@ -38,6 +38,13 @@ def test_oracle_is_black_and_lines_differ() -> None:
     assert len({str(style) for style in styles.values()}) == 13
 
 
+def test_a_method_keeps_its_line_whoever_else_is_there() -> None:
+    few = choose_styles("o", ["HuBO-EI", "EI-Turns"])
+    many = choose_styles("o", ["x", "CMA-ES", "EI-Turns", "GPUCB-UBO", "HuBO-EI", "y"])
+    assert all(few[name] == many[name] for name in ("HuBO-EI", "EI-Turns"))
+    assert len({str(style) for style in many.values()}) == 7
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("statistic", ["mean", "median"])
 def test_curves(statistic: str, tmp_path: Path) -> None:
@@ -45,6 +52,7 @@ def test_curves(statistic: str, tmp_path: Path) -> None:
     rows = summarize_records(*records, make_record("levy3", "A"))
     draw_curves(rows, ["A"], STYLES, statistic, tmp_path / "x.png")
     assert has_line(tmp_path / "x.png", "A") and not has_line(tmp_path / "x.png", "B")
+    assert (tmp_path / "x.pdf").read_bytes().startswith(b"%PDF")
 
 
 @pytest.mark.slow
@@ -70,5 +78,7 @@ def test_distances(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_critical_difference(tmp_path: Path) -> None:
     table = pd.DataFrame([[1.0, 2.0, 3.0]] * 8, columns=list("ABC"))
-    draw_critical_difference(table.rank(axis=1).mean(), friedman(table), tmp_path / "x.png")
+    draw_critical_difference(
+        table.rank(axis=1).mean(), friedman(table), choose_styles("O", "ABC"), tmp_path / "x.png"
+    )
     assert has_line(tmp_path / "x.png", "A") and has_line(tmp_path / "x.png", "B")

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from benchmarks.report.statistics import (
+    cluster_interval,
     compare_with,
     differences_by_problem,
     fit_distance,
@@ -132,3 +133,23 @@ def test_fit_of_runs_that_all_took_the_same() -> None:
         warnings.simplefilter("error")
         fit = fit_distance(runs_at([1.0, 10.0], [40.0, 40.0]))
     assert fit.slope == 0.0 and math.isnan(fit.rvalue)
+
+
+def test_an_interval_over_functions_is_as_wide_as_functions_differ() -> None:
+    """Seeds that agree say nothing about other functions."""
+    rng = np.random.default_rng(0)
+    samples = [center + 0.01 * rng.standard_normal(30) for center in (-1.0, 0.0, 1.0, 2.0)]
+    low, high = cluster_interval(samples)
+    # Means of four draws of {-1, 0, 1, 2} have a standard deviation of 1.118 / 2.
+    assert low == pytest.approx(0.5 - 1.96 * 0.559, abs=0.15)
+    assert high == pytest.approx(0.5 + 1.96 * 0.559, abs=0.15)
+    seeds_alone = mean_interval(samples)
+    assert seeds_alone[1] - seeds_alone[0] < 0.02
+
+
+def test_an_interval_of_one_function_is_of_its_seeds() -> None:
+    sample = np.random.default_rng(1).standard_normal(100)
+    low, high = cluster_interval([sample])
+    assert high - low == pytest.approx(2 * 1.96 * sample.std() / 10, rel=0.1)
+    assert all(map(math.isnan, cluster_interval([sample[:1]])))
+    assert all(map(math.isnan, cluster_interval([])))

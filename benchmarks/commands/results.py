@@ -1,0 +1,158 @@
+"""Make all results anew at one code version: every run, the packed file, the report.
+
+The steps are calls of `run` into one directory of records, so that a command that was killed goes
+on where it stopped. A directory with records of other sources is refused: all runs are of one
+version. When all steps are done the records are packed and the report is written.
+
+  python -m benchmarks results --list                       the steps, with hours of two cores
+  python -m benchmarks results --records DIR --jobs 2 --reference DIR --data-dir DIR
+  python -m benchmarks results --records DIR --steps paper5 highdim
+  python -m benchmarks results --check                      exit status 1 if anything differs
+
+--check makes report and table from the committed records and compares them with what is
+committed: report.md and summary.csv word by word, the figures by name, and the table of the docs.
+"""
+
+import argparse
+import filecmp
+import tempfile
+from pathlib import Path
+
+from benchmarks.commands import run as run_command
+from benchmarks.problems.problem import Sources
+from benchmarks.problems.registry import find_problem
+from benchmarks.runs.steps import STEPS, Step, estimate_hours, foreign_code, has_records
+from benchmarks.runs.table import read_table, write_packed
+from benchmarks.runs.versions import BENCHMARKS, MixedVersionsError, fingerprint
+from botorch_ubo.methods import DEFAULT_METHOD
+
+HELP = "make all results anew at one code version, or check that they are what is committed"
+RESULTS = BENCHMARKS / "results"
+PAGE = BENCHMARKS.parent / "docs" / "methods.md"
+PACKED = "records.json.xz"
+COMMAND = (
+    "python -m benchmarks report --records benchmarks/results/records.json.xz "
+    "--output benchmarks/results"
+)
+_TEXTS = ("report.md", "summary.csv")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    add = parser.add_argument
+    names = [step.name for step in STEPS]
+    add("--records", type=Path, metavar="DIR", help="of all records, to go on from")
+    add("--steps", nargs="+", default=names, choices=names, metavar="STEP", help=", ".join(names))
+    add("--jobs", type=int, default=2, help="processes; default: %(default)s")
+    add("--reference", type=Path, metavar="DIR", help="the authors' runs; without, no such step")
+    add("--data-dir", type=Path, metavar="DIR", help="MNIST's files; without, no such step")
+    add("--results", type=Path, default=RESULTS, metavar="DIR", help="default: benchmarks/results")
+    add("--page", type=Path, default=PAGE, metavar="FILE.md", help="with the table, for --check")
+    add("--list", action="store_true", help="only tell steps, runs and hours")
+    add("--check", action="store_true", help="only compare with what is committed")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """List, check, or run what is missing and report."""
+    if arguments.check:
+        return check(arguments.results, arguments.page)
+    steps = [step for step in STEPS if step.name in arguments.steps]
+    left_out = [s for s in steps if s.needs is not None and getattr(arguments, s.needs) is None]
+    for step in left_out:
+        print(f"{step.name} is left out: it needs --{(step.needs or '').replace('_', '-')}")
+    steps = [step for step in steps if step not in left_out]
+    if arguments.list:
+        return list_steps(steps, arguments)
+    if arguments.records is None:
+        raise SystemExit("expected --records DIR, --list or --check; got none of them")
+    refuse_foreign(arguments.records)
+    for step in steps:
+        print(f"{step.name}:", flush=True)
+        status = run_command.run(_parse(step, arguments))
+        if status:
+            return status
+    table = read_table([arguments.records])
+    count = write_packed(table, arguments.results / PACKED)
+    build(arguments.results / PACKED, arguments.results)
+    print(f"{count} records in {arguments.results / PACKED}, {arguments.results / 'report.md'}")
+    return 0
+
+
+def _parse(step: Step, arguments: argparse.Namespace) -> argparse.Namespace:
+    """The arguments of `run` for a step."""
+    parser = argparse.ArgumentParser()
+    run_command.add_arguments(parser)
+    words = [*step.words, "--output", str(arguments.records or "records")]
+    words += ["--jobs", str(arguments.jobs)]
+    if step.needs is not None:
+        words += [f"--{step.needs.replace('_', '-')}", str(getattr(arguments, step.needs))]
+    return parser.parse_args(words)
+
+
+def refuse_foreign(directory: Path) -> None:
+    """End if there are records of other sources than these."""
+    found = foreign_code(read_table([directory]), fingerprint()) if has_records(directory) else {}
+    if found:
+        words = ", ".join(f"{name} ({count} runs)" for name, count in found.items())
+        raise SystemExit(
+            f"expected records of the code {fingerprint()} alone in {directory}; there are some of "
+            f"{words}. Use another --records, or the sources of those."
+        )
+
+
+def list_steps(steps: list[Step], arguments: argparse.Namespace) -> int:
+    """Print runs and hours of every step, from the seconds of the committed records."""
+    measured, total = read_table([arguments.results / PACKED]), 0.0
+    print("hours of two cores, from the seconds of the committed records:")
+    if "evaluating" not in measured:
+        print("  (these lack the seconds of evaluations: hours are those of thinking alone)")
+    for step in steps:
+        sources, jobs = run_command.plan(_parse(step, arguments))
+        dims = _dims({job.problem: job.seed for job in jobs}, sources)
+        hours = estimate_hours(jobs, dims, measured)
+        total += hours
+        print(f"  {step.name}: {len(jobs)} runs, about {hours:.1f} h")
+    print(f"  all: about {total:.1f} h")
+    return 0
+
+
+def _dims(seeds: dict[str, int], sources: Sources) -> dict[str, int]:
+    return {name: find_problem(name, seed, sources).dim for name, seed in seeds.items()}
+
+
+def build(packed: Path, output: Path) -> str:
+    """Write the report of packed records; returns the table of the docs."""
+    from benchmarks.commands.report import ORACLE
+    from benchmarks.report.compact import write_compact
+    from benchmarks.report.document import write_report
+    from benchmarks.report.study import load_study
+
+    study = load_study([packed], ORACLE, DEFAULT_METHOD)
+    write_report(study, output, COMMAND)
+    return write_compact(study)
+
+
+def check(results: Path, page: Path) -> int:
+    """Make report and table in another place and tell what differs; returns the exit status."""
+    with tempfile.TemporaryDirectory() as directory:
+        made = Path(directory)
+        try:
+            table = build(results / PACKED, made)
+        except (MixedVersionsError, FileNotFoundError) as error:
+            print(f"differs: {error}")
+            return 1
+        names = sorted(path.name for path in made.iterdir())
+        wrong = [name for name in names if not (results / name).is_file()]
+        wrong += [
+            name
+            for name in _TEXTS
+            if name not in wrong and not filecmp.cmp(made / name, results / name, shallow=False)
+        ]
+    cells = table.split("\n\n")[0]
+    if not page.is_file() or cells not in page.read_text(encoding="utf-8"):
+        wrong.append(f"the table in {page.name}")
+    for name in wrong:
+        print(f"differs: {name}")
+    if wrong:
+        print(f"`{COMMAND}` and `--table` make them anew")
+    return int(bool(wrong))
