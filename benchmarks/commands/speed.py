@@ -10,9 +10,9 @@ package are means over the last five steps of a run.
   optuna   Optuna's GP sampler (with greenlet, which it needs to be fast)
   ax       Ax's client with its default strategy, which is BoTorch's in its hands
 
-By n at one d, by d at one n, and by what is asked for: several points, pending ones, failures. A
-contender that took more than 4 s is asked for nothing larger. Ratios are what to read; seconds
-depend on the machine.
+By n at one d, by d at one n, for many data in many dimensions, and by what is asked for: several
+points, pending ones, failures. A contender that took more than 4 s is asked for nothing larger.
+Ratios are what to read; seconds depend on the machine.
 """
 
 import argparse
@@ -29,6 +29,7 @@ HELP = "seconds per suggestion by n, d, q, pending and failed points, beside oth
 SIZES = (20, 50, 100, 200, 500, 1000, 2000, 5000)
 DIMS = (2, 6, 20, 50, 100)
 SIZE, DIM = 50, 6
+LARGE = (200, 100)  # data and dimensions
 REQUESTS = (
     {"pending": 1}, {"pending": 4}, {"pending": 16}, {"failed": 4}, {"failed": 4, "pending": 4},
     {"q": 4}, {"q": 16}, {"q": 64},
@@ -54,6 +55,8 @@ def run(arguments: argparse.Namespace) -> int:
     cases = [Case(n, DIM) for n in sorted(arguments.sizes)]
     requests = REQUESTS[: arguments.requests]
     cases += [Case(SIZE, d) for d in sorted(arguments.dims) if Case(SIZE, d) not in cases]
+    if max(arguments.dims, default=0) >= LARGE[1]:
+        cases.append(Case(*LARGE))
     if requests and Case(SIZE, DIM) not in cases:
         cases.append(Case(SIZE, DIM))
     cases += [Case(SIZE, DIM, **request) for request in requests]

@@ -32,18 +32,23 @@ def format_speed(measured: Rows) -> str:
     """By n, by d, and by what is asked for; ratios to the default's single suggestion."""
     table = medians(measured)
     plain = table[(table["q"] == 1) & (table["pending"] == 0) & (table["failed"] == 0)]
-    parts = []
+    parts, told = [], set[int]()
     for axis in ("n", "d"):
         other = "d" if axis == "n" else "n"
         fixed = _most_frequent(plain[other])
         part = plain[plain[other] == fixed]
         if part[axis].nunique() < 2:
             continue
-        wide = part.pivot_table(index=axis, columns="contender", values="median")
+        told.update(part.index)
+        wide = _by_contender(part, axis)
         parts.append(f"By {axis}, {other} = {fixed}\n\n{write_table(_cells(wide), axis)}")
         if axis == "n":
             parts.append(f"Exponents of n: {_exponents(wide)}.")
             parts.append(_peaks(part[part["contender"] == "default"]))
+    parts += [
+        f"n = {n}, d = {d}\n\n" + write_table(_cells(_by_contender(part, "n")), "n")
+        for (n, d), part in plain.drop(index=[*told]).groupby(["n", "d"])
+    ]
     asked = table.drop(index=plain.index)
     if len(asked):
         parts.append(_by_request(table, asked))
@@ -52,6 +57,10 @@ def format_speed(measured: Rows) -> str:
         "ratio to the default's."
     )
     return "\n\n".join(parts)
+
+
+def _by_contender(part: pd.DataFrame, axis: str) -> pd.DataFrame:
+    return part.pivot_table(index=axis, columns="contender", values="median")
 
 
 def _most_frequent(column: pd.Series) -> Any:
