@@ -155,7 +155,7 @@ class ExpandingBounds(BoxWithMemory):
             space=space,
         )
         self.on_expand = check_on_expand(on_expand)
-        self._last: tuple[str, Context] | None = None
+        self._last: tuple[str, tuple[Tensor, ...], Context] | None = None
         super().__init__(self.method.name, settings, bounds)
 
     @classmethod
@@ -389,20 +389,24 @@ class ExpandingBounds(BoxWithMemory):
         # A context of the unmoved box keeps what the trigger computed; its counters are equal.
         if record is not None or first:
             context = context.with_state(self._state)
-        self._last = _key(data, view.model), context
+        self._last = data, _parameters(view.model), context
         return record, context
 
     def _known(self, context: Context, data: str) -> Context:
         """The context of the last step again for the same model, with all that it has computed."""
-        key = _key(data, context.model)
-        if self._last is None or self._last[0] != key:
-            self._last = key, context
-        return self._last[1]
+        parameters = _parameters(context.model)
+        if self._last is None or self._last[0] != data or not _equal(self._last[1], parameters):
+            self._last = data, parameters, context
+        return self._last[2]
 
     def _view(self, model: Model, X_baseline: Tensor | None = None) -> ModelView:
         first, limits = self._state.initial_bounds, self.data_limits
         return view_of(model, first, limits, self.settings, X_baseline)
 
 
-def _key(data: str, model: Model) -> str:
-    return data + fingerprint(*(p for p in model.parameters()))
+def _parameters(model: Model) -> tuple[Tensor, ...]:
+    return tuple(p.detach().clone() for p in model.parameters())
+
+
+def _equal(known: tuple[Tensor, ...], now: tuple[Tensor, ...]) -> bool:
+    return len(known) == len(now) and all(map(torch.equal, known, now))

@@ -83,8 +83,7 @@ def expand(
     bounds = torch.tensor(record.new_bounds, dtype=torch.double)
     boxes = proposal.boxes
     if boxes is not None:
-        raw = context.to_raw(boxes).to(bounds)
-        boxes = torch.stack([fit_inside(part, bounds) for part in raw])
+        boxes = fit_inside(context.to_raw(boxes).to(bounds), bounds)
     new = replace(
         state,
         bounds=bounds,

@@ -48,6 +48,8 @@ def keep_failing_sides(record: ExpansionRecord, sides: Collection[Side]) -> Expa
         The move without what those faces would have gained; ``held`` names those that would have.
         A dimension in which the box has left its old interval behind moves as planned.
     """
+    if not sides:
+        return record
     old = torch.tensor(record.old_bounds, dtype=torch.double)
     new = torch.tensor(record.new_bounds, dtype=torch.double)
     box, held = new.clone(), []

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 from torch import Tensor
 
@@ -14,6 +15,8 @@ MORE_ABSURD = 0.1  # scales that all worse values share, so that they keep their
 SAME_DIGITS = 1e-6  # of their size: nearer values are one, as single precision or a solver gives it
 ONE_PLACE = 0.05  # sides of the first box between evaluations that tell of different places
 _IN_REACH = 0.06  # further ones need not be found
+
+Array = NDArray[np.float64]
 
 
 def compress_bad_outcomes(
@@ -46,33 +49,49 @@ def compress_bad_outcomes(
         Outcomes and variances to fit.
     """
     sign = 1.0 if maximize else -1.0
-    values = sign * Y
-    median = values[_places(X / (bounds[1] - bounds[0]).to(X), values)].median()
-    scale = values.max() - median
-    if not scale > SAME_DIGITS * torch.maximum(values.max().abs(), median.abs()):
-        return Y, Yvar  # a plateau: what the good half differs by is no unit to measure others in
-    beyond = (median - scale - values).clamp_min(0.0)
+    values = sign * _array(Y)
+    sides = _array((bounds[1] - bounds[0]).to(X))
+    with np.errstate(all="ignore"):  # whatever the caller has numpy do about overflow
+        compressed, slope = _compress(values, _places(_array(X) / sides, values.ravel()))
+    if compressed is values:
+        return Y, Yvar
+    nearer = torch.from_numpy(sign * compressed).to(Y)
+    return nearer, None if Yvar is None else Yvar * torch.from_numpy(slope * slope).to(Yvar)
+
+
+def _compress(values: Array, places: list[int]) -> tuple[Array, Array]:
+    """Values of which large is good, the bad ones nearer, and what became of differences."""
+    some = np.sort(values[places], axis=None)
+    best, median = values.max(), some[(len(some) - 1) // 2]
+    scale = best - median
+    if not scale > SAME_DIGITS * max(abs(best), abs(median)):
+        # a plateau: what the good half differs by is no unit to measure others in
+        return values, np.ones_like(values)
+    beyond = np.maximum(median - scale - values, 0.0)
     excess = beyond / scale
     # Of outcomes beyond floating point in units of the scale, too.
-    log_excess = torch.where(excess.isinf(), beyond.log() - scale.log(), excess.log1p())
-    further = (log_excess - LOG_ABSURD).clamp_min(0.0)
+    log_excess = np.where(np.isinf(excess), np.log(beyond) - np.log(scale), np.log1p(excess))
+    further = np.maximum(log_excess - LOG_ABSURD, 0.0)
     damping = MORE_ABSURD / (MORE_ABSURD + further)
-    steps = log_excess.clamp_max(LOG_ABSURD) + further * damping
-    compressed = torch.where(excess > 0, median - scale * (1 + steps), values)
-    slope = damping.square() / (1 + excess)
-    return sign * compressed, None if Yvar is None else Yvar * slope * slope
+    steps = np.minimum(log_excess, LOG_ABSURD) + further * damping
+    compressed = np.where(excess > 0, median - scale * (1 + steps), values)
+    return compressed, damping * damping / (1 + excess)
 
 
-def _places(X: Tensor, values: Tensor) -> Tensor:
+def _array(tensor: Tensor) -> Array:
+    array: Array = tensor.detach().to("cpu", torch.double).numpy()
+    return array
+
+
+def _places(points: Array, values: Array) -> list[int]:
     """Indices of points such that every other is close to a better one of them."""
-    points = X.detach().to("cpu", torch.double).numpy()
-    worse = -values.detach().to("cpu", torch.double).numpy().ravel()
+    worse = -values
     nearest, _ = cKDTree(points).query(points, k=[2], p=np.inf, distance_upper_bound=_IN_REACH)
     alone = nearest[:, 0] > ONE_PLACE  # most are, and need no comparison one by one
-    chosen = np.flatnonzero(alone).tolist()
+    chosen: list[int] = np.flatnonzero(alone).tolist()
     left = np.flatnonzero(~alone)
     left = left[worse[left].argsort(kind="stable")]
     while len(left):
         chosen.append(left[0])
         left = left[np.abs(points[left] - points[left[0]]).max(axis=-1) > ONE_PLACE]
-    return torch.tensor(chosen, device=X.device)
+    return chosen

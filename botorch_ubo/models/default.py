@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, cast
 
 import torch
 from botorch.exceptions.errors import InputDataError, ModelFittingError
 from botorch.exceptions.warnings import BotorchWarning
 from botorch.models.transforms import Normalize
+from botorch.models.utils import check_no_nans
 from gpytorch.constraints import GreaterThan
 from gpytorch.kernels import ScaleKernel
 from gpytorch.likelihoods import GaussianLikelihood
@@ -21,6 +24,7 @@ from botorch_ubo.models.compression import compress_bad_outcomes
 from botorch_ubo.models.mixed import mixed_kernel
 from botorch_ubo.models.mixed_fit import fit_mixed_gp
 from botorch_ubo.models.outcome_units import RobustStandardize
+from botorch_ubo.models.prototype import Prototype
 from botorch_ubo.models.quick import (
     EXACT_NOISE,
     QuickGP,
@@ -63,23 +67,17 @@ def default_model(
         The model, not fitted yet.
     """
     d = X.shape[-1]
-    likelihood = None
-    if Yvar is None:
-        likelihood = GaussianLikelihood(
-            # BoTorch's (-4, 1), around 2 % of the outcomes' variance, is so narrow that a first box
-            # full of noise is taken for a rough function. The mode, 1 %, stays low: a little noise
-            # smooths over ripples.
-            noise_prior=LogNormalPrior(loc=-2.0, scale=1.5),
-            noise_constraint=GreaterThan(
-                EXACT_NOISE, transform=None, initial_value=math.exp(-4.25)
-            ),
-        )
-    kernel = ScaleKernel(
-        mixed_kernel(d, categorical),
-        outputscale_prior=LogNormalPrior(loc=2.25, scale=1.5),  # mode 1, the outcomes' variance
-        outputscale_constraint=GreaterThan(1e-4, transform=None, initial_value=1.0),
-    )
     unit = scale_about_center(bounds.to(X), _SIDES_PER_UNIT)
+    outcome = RobustStandardize(1)
+    if Yvar is None and not categorical and X.dtype == Y.dtype == torch.double:
+        # Of data that BoTorch would accept without a word: it is built once and copied.
+        check_no_nans(X)
+        check_no_nans(Y)
+        standardized, _ = outcome.forward(Y)
+        copied: Any = _prototype(d, X.device, torch.get_default_dtype()).copy()
+        copied.set_train_data(X, standardized.squeeze(-1), strict=False)
+        copied.outcome_transform, copied.input_transform = outcome, Normalize(d, bounds=unit)
+        return cast(QuickGP, copied)
     transform: Normalize | None = Normalize(d, bounds=unit)
     if categorical:
         numbers = [i for i in range(d) if i not in set(categorical)]
@@ -88,10 +86,45 @@ def default_model(
         X,
         Y,
         Yvar,
-        likelihood=likelihood,
-        covar_module=kernel,
-        outcome_transform=RobustStandardize(1),
+        likelihood=_likelihood() if Yvar is None else None,
+        covar_module=_kernel(d, categorical),
+        outcome_transform=outcome,
         input_transform=transform,
+    )
+
+
+@lru_cache(maxsize=16)
+def _prototype(d: int, device: torch.device, default: torch.dtype) -> Prototype[QuickGP]:
+    """The default model of ``d`` columns in double, of no data and without transforms.
+
+    Some of its parts, which no call of ``to`` reaches, are of the default dtype.
+    """
+    nothing = torch.zeros(1, d + 1, dtype=torch.double, device=device)
+    model = QuickGP(
+        nothing[:, :d],
+        nothing[:, d:],
+        likelihood=_likelihood(),
+        covar_module=_kernel(d, ()),
+        outcome_transform=None,
+    )
+    return Prototype(model)
+
+
+def _likelihood() -> GaussianLikelihood:
+    return GaussianLikelihood(
+        # BoTorch's (-4, 1), around 2 % of the outcomes' variance, is so narrow that a first box
+        # full of noise is taken for a rough function. The mode, 1 %, stays low: a little noise
+        # smooths over ripples.
+        noise_prior=LogNormalPrior(loc=-2.0, scale=1.5),
+        noise_constraint=GreaterThan(EXACT_NOISE, transform=None, initial_value=math.exp(-4.25)),
+    )
+
+
+def _kernel(d: int, categorical: Sequence[int]) -> ScaleKernel:
+    return ScaleKernel(
+        mixed_kernel(d, categorical),
+        outputscale_prior=LogNormalPrior(loc=2.25, scale=1.5),  # mode 1, the outcomes' variance
+        outputscale_constraint=GreaterThan(1e-4, transform=None, initial_value=1.0),
     )
 
 
@@ -207,7 +240,9 @@ def fit_default_models(
 def _check_data(X: Tensor, Y: Tensor, bounds: Tensor, Yvar: Tensor | None) -> None:
     check_bounds(bounds)
     n, d = (len(X), bounds.shape[-1])
-    shapes = [("X", X, (n, d)), ("Y", Y, (n, 1)), ("Yvar", Y if Yvar is None else Yvar, (n, 1))]
+    shapes = [("X", X, (n, d)), ("Y", Y, (n, 1))]
+    if Yvar is not None:
+        shapes.append(("Yvar", Yvar, (n, 1)))
     for name, tensor, expected in shapes:
         if tensor.shape != expected or n == 0:
             raise InputDataError(
@@ -221,7 +256,7 @@ def _check_data(X: Tensor, Y: Tensor, bounds: Tensor, Yvar: Tensor | None) -> No
                 "evaluations out of the model."
             )
     largest = torch.finfo(Y.dtype).max ** 0.5
-    if (Y.abs() > largest).any():
+    if Y.abs().max() > largest:
         raise InputDataError(
             f"Expected outcomes whose squares are numbers, up to {largest:.3g} in {Y.dtype}; got "
             f"{float(Y.abs().max()):.3g}. Leave such evaluations out as failed ones, or change the "

@@ -36,12 +36,12 @@ class RobustStandardize(Standardize):
         """
         if self.training:
             self._validate_training_inputs(Y=Y, Yvar=Yvar)
-            self.means, self.stdvs = location_and_unit(Y)
+            self.means, self.stdvs, varies = measure(Y)
             self._stdvs_sq = self.stdvs.square()
             self._is_trained = torch.tensor(True, device=Y.device)
         standardized = (Y - self.means) / self.stdvs
         if self.training:  # what is left of equal outcomes is rounding
-            standardized = standardized.where(_varies(Y), 0.0)
+            standardized = standardized.where(varies, 0.0)
         if Yvar is None:
             return standardized, None
         # Not by the square, which may be no number.
@@ -58,25 +58,35 @@ def location_and_unit(Y: Tensor) -> tuple[Tensor, Tensor]:
         ``batch_shape x 1 x m`` means and units: standard deviations, or the outcomes' size where
         they do not vary (1 if they are all zero).
     """
+    return measure(Y)[:2]
+
+
+def measure(Y: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    r"""Mean, unit and variation of outcomes of any size, at once.
+
+    Args:
+        Y: A ``batch_shape x n x m``-dim tensor.
+
+    Returns:
+        Means and units, see :func:`location_and_unit`, and which outcomes vary by more than
+        rounding; each ``batch_shape x 1 x m``.
+    """
     size, power = _size(Y)
     scaled = Y / power
-    unit = torch.where(_varies(Y), _std(scaled) * power, size)
-    return scaled.mean(dim=-2, keepdim=True) * power, torch.where(unit > 0, unit, 1.0)
+    deviation = _std(scaled)
+    varies = deviation > rounding(Y) * size / power
+    unit = torch.where(varies, deviation * power, size)
+    return scaled.mean(dim=-2, keepdim=True) * power, torch.where(unit > 0, unit, 1.0), varies
 
 
 def is_flat(Y: Tensor) -> bool:
     """Whether ``n x 1`` outcomes are equal up to rounding: they then tell nothing of a function."""
-    return not bool(_varies(Y).any())
+    return not bool(measure(Y)[2].any())
 
 
 def rounding(Y: Tensor) -> float:
     """Variation relative to size that sums of many terms show though they should be equal."""
     return float(torch.finfo(Y.dtype).eps ** 0.75)  # 2e-12 in double, 6e-6 in single precision
-
-
-def _varies(Y: Tensor) -> Tensor:
-    size, power = _size(Y)
-    return _std(Y / power) > rounding(Y) * size / power
 
 
 def _size(Y: Tensor) -> tuple[Tensor, Tensor]:

@@ -48,7 +48,8 @@ def in_own_units(
     if type(outcome) not in (Standardize, RobustStandardize) or not linear:
         return model, posterior_transform, OutcomeUnits()
     means, scales = outcome_scale(model, model.train_targets.double())  # S x M
-    if not (scales == scales[:1]).all() or not (means == means[:1]).all():
+    members = len(scales)
+    if members > 1 and not ((scales == scales[:1]) & (means == means[:1])).all():
         return model, posterior_transform, OutcomeUnits()  # no one unit for all members
     if posterior_transform is None:
         units = OutcomeUnits(float(means[0, 0]), float(scales[0, 0]))

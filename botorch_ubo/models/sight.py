@@ -29,6 +29,9 @@ def in_sight(X: Tensor, bounds: Tensor) -> Tensor:
     box = bounds.to(X)
     center = box[0] + 0.5 * (box[1] - box[0])
     distance = ((X - center).abs() / (box[1] - box[0])).amax(dim=-1).clamp_min(1.0)
+    nearest, farthest = distance.aminmax()
+    if farthest <= MAX_GAP * nearest:  # as a rule
+        return torch.ones_like(distance, dtype=torch.bool)
     ordered = distance.sort().values
     gaps = (ordered[1:] > MAX_GAP * ordered[:-1]).nonzero()
     if not len(gaps):

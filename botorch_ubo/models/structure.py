@@ -20,7 +20,7 @@ from gpytorch.models import ExactGP
 from torch import Tensor
 
 from botorch_ubo.compat.botorch_private import is_ensemble, task_structure
-from botorch_ubo.models.outcome_units import is_flat, location_and_unit
+from botorch_ubo.models.outcome_units import measure
 
 
 def sub_models(model: Model) -> tuple[Model, ...]:
@@ -139,5 +139,5 @@ def outcome_scale(model: ExactGP, like: Tensor) -> tuple[Tensor, Tensor]:
 
 def spread(values: Tensor) -> float:
     """Standard deviation of some outcomes of any size; 1 for those that do not vary."""
-    column = values.reshape(-1, 1)
-    return 1.0 if is_flat(column) else float(location_and_unit(column)[1])
+    _, unit, varies = measure(values.reshape(-1, 1))
+    return float(unit) if varies else 1.0

@@ -85,6 +85,8 @@ class Context:
         objectives (the initial points, and those that were at the front when they came).
         """
         leading = self.view.leading & self.view.in_sight
+        if leading.all():
+            return self.X
         if self.view.is_multi:
             leading[: self.num_initial] = self.view.in_sight[: self.num_initial]
         return self.X[leading]

@@ -21,16 +21,21 @@ from botorch.acquisition.objective import PosteriorTransform
 from botorch.exceptions.errors import UnsupportedError
 from botorch.models.model import Model
 from botorch.models.transforms.outcome import Standardize
-from gpytorch.kernels import Kernel
+from gpytorch.kernels import Kernel, ScaleKernel
 from torch import Tensor
 
 from botorch_ubo.acquisition.search import Neighborhood
 from botorch_ubo.models.gram import in_double
 from botorch_ubo.models.outcome_units import is_flat
 from botorch_ubo.models.own_units import in_own_units
-from botorch_ubo.models.quick import SelectedGP
+from botorch_ubo.models.quick import QuickGP, SelectedGP
 from botorch_ubo.models.sight import in_sight
-from botorch_ubo.models.space import box_to_model_space, stretch, to_model_space
+from botorch_ubo.models.space import (
+    box_to_model_space,
+    covers_kernel_space,
+    stretch,
+    to_model_space,
+)
 from botorch_ubo.models.structure import (
     input_columns,
     model_kernel,
@@ -150,6 +155,11 @@ class ModelView:
     @cached_property
     def values(self) -> Tensor:
         """``n`` posterior means at the data; large is good."""
+        # Of all data, and of nothing else: what a model is conditioned on may be some of them.
+        if type(self.model) is QuickGP and self.posterior_transform is None:
+            own = self.model.means_at_data()
+            if own is not None and self.X_baseline is None:
+                return own if self.maximize else -own
         with torch.no_grad():
             posterior = self.model.posterior(
                 self.X_raw.unsqueeze(-2), posterior_transform=self.posterior_transform
@@ -300,6 +310,18 @@ class ModelView:
         return self.summary
 
     @cached_property
+    def _squared_exponential(self) -> Tensor | None:
+        """``d``-dim length-scales of a model with that kernel, all in the model's space."""
+        model = self.model
+        if type(model) not in (QuickGP, SelectedGP) or not model.has_shortcut():
+            return None
+        if not covers_kernel_space(model):
+            return None
+        kernel = model.covar_module
+        base = kernel.base_kernel if isinstance(kernel, ScaleKernel) else kernel
+        return base.lengthscale.detach().to(self.X).flatten().expand(self.X.shape[-1])
+
+    @cached_property
     def _kernels(self) -> tuple[_Kernel, ...]:
         """The kernels of the model's outcomes that are known, each with its own units."""
         found = []
@@ -319,6 +341,9 @@ class ModelView:
         self, log_correlation: float, over_members: Callable[[Tensor, int], Tensor]
     ) -> Tensor:
         """``d``-dim distances in the model's space at which the correlation falls to a level."""
+        lengthscales = self._squared_exponential
+        if lengthscales is not None:
+            return lengthscales * math.sqrt(-2 * log_correlation)
         box = self.first_box
         # As if a side were the length-scale, where the kernel tells none.
         without = math.sqrt(-2 * log_correlation) * (box[1] - box[0])

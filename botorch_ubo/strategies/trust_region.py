@@ -17,6 +17,7 @@ References:
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -85,9 +86,9 @@ class TrustRegionBox(Strategy):
         state = self.fold(context.view.scores.tolist(), context.num_initial, context.d)
         first = context.first_box
         sides = first[1] - first[0]
-        weights = context.lengthscales / sides
-        weights = weights / weights.log().mean().exp()
-        half = state.length / 2 * weights * sides
+        # Divided by the geometric mean of length-scales in sides.
+        mean = float((context.lengthscales / sides).log().mean())
+        half = state.length / 2 * math.exp(-mean) * context.lengthscales
         box = torch.stack([center - half, center + half])
         details = {
             "length": state.length,

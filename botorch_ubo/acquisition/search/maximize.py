@@ -33,7 +33,7 @@ from botorch_ubo.models.quick import ClosedForm, ascend, closed_form, has_quick_
 
 _STARTS_ON_GRID, _ROUNDS_ON_GRID = 16, 5
 _WITH_FORMULA = 4  # times as many restarts, which then cost little
-_MORE_SAMPLES, _FEW_DATA = 4, 400  # times as many samples, of a hundred data or fewer, likewise
+_MORE_SAMPLES, _FEW_DATA = 3, 300  # times as many samples, of a hundred data or fewer, likewise
 _MAX_DIM = 30  # up to which a matrix for every restart costs less than memory of a few steps
 _MAX_SEARCHED = 5  # boxes of a union that are worth a local search
 

@@ -49,30 +49,38 @@ def quick_starts(
     generator = np.random.default_rng(seed)
     d, part = X.shape[-1], raw_samples // 4
     shift = generator.random(d)
-    normal = generator.standard_normal((3 * part, d))
+    normal = _normals(d, 3 * part, int(generator.integers(3 * part)))
+    normal = normal * generator.choice((-1.0, 1.0), d)
     sizes = generator.permuted(_fractions(part), axis=-1)
-    filling = lower + (_sobol(d, 2 * part) + shift) % 1.0 * (upper - lower)
+    filling = _sobol(d, 2 * part) + shift
+    filling -= filling >= 1.0
+    filling *= upper - lower
+    filling += lower
     inside = np.minimum(np.maximum(X, lower), upper)
-    at_data, _ = form.formula(inside, gradient=False)
-    top = inside[_best(at_data, _AROUND)]
-    near = _around(top, sizes[0], normal[:part] * lengths)
+    at_data = _values(form, inside)
+    top = _best(at_data, _AROUND)
+    near = _around(inside[top], sizes[0], normal[:part] * lengths)
     direction = normal[part : 2 * part]
     direction *= (0.3 + 0.7 * sizes[1])[:, None] / np.linalg.norm(direction, axis=-1)[:, None]
     shell = X[np.arange(part) % len(X)] + direction * reach
-    samples = np.concatenate([filling, near, shell, top])
-    np.clip(samples, lower, upper, out=samples)
-    values = np.nan_to_num(form.formula(samples, gradient=False)[0], nan=-np.inf)
-    promising = samples[_best(values, _AROUND)]
-    again = _around(promising, sizes[2], 0.5 * normal[2 * part :] * lengths)
-    np.clip(again, lower, upper, out=again)
-    better = np.nan_to_num(form.formula(again, gradient=False)[0], nan=-np.inf)
-    samples, values = np.concatenate([samples, again]), np.concatenate([values, better])
+    samples = np.concatenate([filling, near, shell, inside[top]])
+    np.minimum(np.maximum(samples, lower, out=samples), upper, out=samples)
+    values = _values(form, samples)
+    again = _around(samples[_best(values, _AROUND)], sizes[2], normal[2 * part :] * lengths / 2)
+    np.minimum(np.maximum(again, lower, out=again), upper, out=again)
+    samples, values = np.concatenate([samples, again]), np.append(values, _values(form, again))
     places = samples / lengths
     reserved = num_restarts // _RESERVED
     chosen = best_apart(values, places, num_restarts - reserved)
     own = values[: len(filling)].copy()  # far hills that the data do not suggest
     own[[i for i in chosen if i < len(own)]] = -np.inf
     return samples[chosen + best_apart(own, places[: len(own)], reserved)]
+
+
+def _values(form: ClosedForm, points: Array) -> Array:
+    """The ``b`` values at ``b x d`` points; a NaN counts as minus infinity."""
+    values, _ = form.formula(points, gradient=False)
+    return np.where(np.isnan(values), -np.inf, values)
 
 
 def _in_units_of(form: ClosedForm, neighborhood: Neighborhood) -> tuple[Array, Array, Array]:
@@ -92,8 +100,10 @@ def _around(centers: Array, sizes: Array, steps: Array) -> Array:
 
 def _best(values: Array, count: int) -> NDArray[np.intp]:
     """Indices of the largest values, in order."""
-    order = np.argsort(-np.nan_to_num(values, nan=-np.inf), kind="stable")
-    return order[:count]
+    if len(values) > 8 * count:  # fewer to be put in order
+        top = np.argpartition(-values, count)[:count]
+        return top[np.argsort(-values[top], kind="stable")]
+    return np.argsort(-values, kind="stable")[:count]
 
 
 @lru_cache(maxsize=16)
@@ -104,6 +114,19 @@ def _sobol(d: int, count: int) -> Array:
     points = points[:count]
     points.setflags(write=False)
     return points
+
+
+def _normals(d: int, count: int, first: int) -> Array:
+    """Normal steps, always the same ones in a circle, of which any may be the first."""
+    steps = _normal_table(d, count)
+    return np.concatenate([steps[first:], steps[:first]])
+
+
+@lru_cache(maxsize=16)
+def _normal_table(d: int, count: int) -> Array:
+    steps = np.random.default_rng(0).standard_normal((count, d))
+    steps.setflags(write=False)
+    return steps
 
 
 @lru_cache(maxsize=16)

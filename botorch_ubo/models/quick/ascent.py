@@ -18,7 +18,7 @@ _LONGEST_STEP = 1.0  # length-scales in any dimension
 _SHORTEST_STEP = 1e-6  # of the one that was to be taken first
 _MAX_CALLS = 120
 _SUFFICIENT = 1e-4  # of the promised increase [Nocedal2006, equation 3.4]
-_PATIENCE, _CATCH_UP = 8, 20.0  # calls, and times what a step promises, before a row is given up
+_PATIENCE, _CATCH_UP = 2, 20.0  # calls, and times what a step promises, before a row is given up
 
 
 def ascend(

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import copy
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 
 from botorch_ubo.models.quick.factored import to_array
 from botorch_ubo.models.quick.gp import QuickGP
+from botorch_ubo.models.space import is_one_affine_map
 
 Vector = NDArray[np.float64]
 
@@ -55,10 +57,10 @@ class LogDensity:
             model: A model in training mode that :func:`why_not_covered` has nothing against.
             noise: Known noise variances, one or ``n``; ``None`` to infer one.
         """
-        with torch.no_grad():
-            X = to_array(model.transform_inputs(model.train_inputs[0]))
+        X = _inputs(model)
         # From the median: one datum far away does not take the digits of all others.
-        self.X = np.clip(X - np.median(X, axis=0), -_FAR, _FAR)
+        median = np.sort(X, axis=0)[len(X) // 2]
+        self.X = np.minimum(np.maximum(X - median, -_FAR), _FAR)
         self.squares = self.X**2
         self.y = to_array(model.train_targets)
         self.noise = noise
@@ -119,11 +121,37 @@ class LogDensity:
         with np.errstate(all="ignore"):  # whatever the caller has numpy do about underflow
             return self._value_and_gradient(p, limit)
 
-    def value(self, p: Vector) -> float:
-        """The value alone, at half the cost."""
+    def value(self, p: Vector, kernel: Vector | None = None) -> float:
+        r"""The value alone, at half the cost.
+
+        Args:
+            p: A vector of logarithms.
+            kernel: The ``n x n`` prior covariance, if it is known; it is left as it is.
+
+        Returns:
+            The value.
+        """
         with np.errstate(all="ignore"):
-            factor, a, c = self._solve(self._kernel(p), p)
+            K = self._kernel(p) if kernel is None else kernel.copy()
+            factor, a, c = self._solve(K, p)
             return NOT_POSITIVE_DEFINITE if factor is None else self._value(p, factor, a, c)
+
+    def kernels_along(self, line: Sequence[Vector]) -> Vector:
+        r"""Prior covariances at vectors whose length-scales differ by a common factor.
+
+        Args:
+            line: Vectors of logarithms, with one output scale.
+
+        Returns:
+            ``b x n x n``.
+        """
+        d, first = self.X.shape[-1], line[0]
+        shifts = np.array([p[0] - first[0] for p in line])
+        with np.errstate(all="ignore"):
+            exponents = np.exp(-2 * shifts)[:, None, None] * self._exponent(first)
+            if self.scaled:
+                exponents += first[d]
+            return np.exp(exponents, out=exponents)
 
     def roughness(self, p: Vector) -> float:
         """The root of the summed squares of inverse length-scales."""
@@ -169,19 +197,24 @@ class LogDensity:
         deviation = p - self.loc
         return float(of_data + p.sum() + 0.5 * (deviation * deviation) @ self.precision)
 
-    def _kernel(self, p: Vector) -> Vector:
-        """The ``n x n`` prior covariance."""
+    def _exponent(self, p: Vector) -> Vector:
+        """Half the squared distances in length-scales, negative, ``n x n``."""
         n, d = self.X.shape
         rates = np.exp(-p[:d])
         scaled = self.X * rates
         halves = self.squares @ (0.5 * rates * rates)
         K = scaled @ scaled.T
         K -= halves
-        # The logarithm of the output scale on the way, since all pairs have it.
-        K -= (halves - p[d] if self.scaled else halves)[:, None]
-        top = p[d] if self.scaled else 0.0
-        np.minimum(K, top, out=K)
-        K.reshape(-1)[:: n + 1] = top  # but for rounding far from the centre
+        K -= halves[:, None]
+        np.minimum(K, 0.0, out=K)
+        K.reshape(-1)[:: n + 1] = 0.0  # but for rounding far from the centre
+        return K
+
+    def _kernel(self, p: Vector) -> Vector:
+        """The ``n x n`` prior covariance."""
+        K = self._exponent(p)
+        if self.scaled:
+            K += p[self.X.shape[-1]]
         return np.exp(K, out=K)
 
     def _solve(self, K: Vector, p: Vector) -> tuple[Vector | None, Vector, float]:
@@ -233,6 +266,20 @@ def why_not_covered(model: QuickGP) -> str | None:
 
 def _is_log_normal(prior: Any) -> bool:
     return type(prior) is LogNormalPrior and prior.loc.numel() == prior.scale.numel() == 1
+
+
+def _inputs(model: QuickGP) -> Vector:
+    """Training inputs as the kernel sees them, ``n x d``."""
+    X, transform = model.train_inputs[0], getattr(model, "input_transform", None)
+    with torch.no_grad():
+        if transform is not None and is_one_affine_map(transform) and not _learns(transform):
+            return to_array((X - transform.offset.to(X)) / transform.coefficient.to(X))
+        return to_array(model.transform_inputs(X))
+
+
+def _learns(transform: Any) -> bool:
+    """Whether a transform finds its coefficients from what it is called with."""
+    return not transform.transform_on_train or getattr(transform, "learn_coefficients", True)
 
 
 def _parameters_of_inputs(model: QuickGP) -> list[torch.nn.Parameter]:

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 Vector = NDArray[np.float64]
 
-_TOLERANCE = 1e-3  # nats that another step promises
-_FLAT = 0.03  # slope beyond which there may be more to gain than a step promises
+TOLERANCE = 5e-3
+"""Nats that another step promises, below which there is none."""
+_FLAT = 0.1  # slope beyond which there may be more to gain than a step promises
 _LONGEST_STEP = 2.0  # of a logarithm
 _MAX_STEPS, _MAX_TRIALS = 60, 8
 _PATIENCE, _CATCH_UP = 6, 10.0  # steps, and times what one promises, before it is given up
@@ -27,8 +28,9 @@ def descend(
     start: Vector,
     lower: Vector,
     upper: Vector,
-    curvature: Vector,
+    inverse: Vector,
     target: float = np.inf,
+    tolerance: float = TOLERANCE,
 ) -> tuple[Vector, float]:
     r"""A minimum near a start.
 
@@ -37,8 +39,10 @@ def descend(
         start: ``k``-dim, within the bounds.
         lower: ``k``-dim.
         upper: ``k``-dim.
-        curvature: ``k``-dim: a guess at the second derivatives.
+        inverse: ``k x k``: a guess at the inverse second derivatives, in which what is learned of
+            them is written.
         target: A value to come below; a descent that promises too little for that is given up.
+        tolerance: Nats that another step has to promise.
 
     Returns:
         The minimum, and its value; or where it was given up.
@@ -48,7 +52,7 @@ def descend(
     """
     p = start
     value, gradient = function(p)
-    inverse = np.diag(1 / curvature)
+    flat = _FLAT * max(1.0, tolerance / TOLERANCE) ** 0.5
     for count in range(_MAX_STEPS):
         held = ((p <= lower) & (gradient > 0)) | ((p >= upper) & (gradient < 0))
         free = gradient
@@ -59,7 +63,7 @@ def descend(
             step[held] = 0.0
         slope = float(free @ step)
         # The first guess of a curvature may be far too large where the data do not tell of one.
-        if slope >= 0 or (slope > -_TOLERANCE and max(free.max(), -free.min()) < _FLAT):
+        if slope >= 0 or (slope > -tolerance and max(free.max(), -free.min()) < flat):
             break
         if count >= _PATIENCE and value + _CATCH_UP * slope > target:
             break

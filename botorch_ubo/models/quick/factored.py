@@ -14,7 +14,7 @@ from gpytorch.likelihoods import FixedNoiseGaussianLikelihood, GaussianLikelihoo
 from gpytorch.means import ConstantMean
 from linear_operator.utils.cholesky import psd_safe_cholesky
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dtrtri
 from torch import Tensor
 
 from botorch_ubo.models.gram import Gram
@@ -99,14 +99,21 @@ class FactoredPosterior:
         return mean, self.variance - half.square().sum(dim=-2)
 
     @cached_property
+    def mean_at_data(self) -> Tensor:
+        """The ``n`` posterior means at the training inputs, in standardised units."""
+        gram = self.gram
+        noise = gram.covariance.diagonal() - gram.prior_variance
+        return torch.addmv(gram.prior_mean - noise * gram.z, gram.covariance, gram.z)
+
+    @cached_property
     def arrays(self) -> FactoredArrays:
         """The same in numpy."""
-        cholesky = to_array(self.gram.cholesky)
+        inverse, _ = dtrtri(to_array(self.gram.cholesky), lower=1)
         return FactoredArrays(
             X=to_array(self.X),
             half_norms=to_array(self.half_norms),
             variance=float(self.variance),
-            inverse=solve_triangular(cholesky, np.eye(len(cholesky)), lower=True),
+            inverse=np.tril(inverse),
             z=to_array(self.gram.z),
         )
 
@@ -147,15 +154,16 @@ def _gram(model: SingleTaskGP, X: Tensor, half_norms: Tensor, variance: Tensor) 
     """``K + Sigma`` of inputs in length-scales, without the layers of gpytorch in between."""
     if type(model.likelihood) not in (GaussianLikelihood, FixedNoiseGaussianLikelihood):
         return Gram.of(model)
-    exponent = torch.addmm(-half_norms, X, X.mT) - half_norms.unsqueeze(-1)
+    exponent = torch.addmm(-half_norms, X, X.mT).sub_(half_norms.unsqueeze(-1))
     exponent.fill_diagonal_(0.0)  # but for rounding
-    covariance = variance * exponent.clamp_max_(0.0).exp_()
+    covariance = exponent.clamp_max_(0.0).exp_().mul_(variance)
     covariance.diagonal().add_(model.likelihood.noise.detach())
-    cholesky = psd_safe_cholesky(covariance)
+    cholesky, info = torch.linalg.cholesky_ex(covariance)
+    if info:
+        cholesky = psd_safe_cholesky(covariance)
     mean: Any = model.mean_module
-    prior_mean = torch.zeros_like(half_norms)
-    if isinstance(mean, ConstantMean):
-        prior_mean += mean.constant.detach()
+    constant = mean.constant.detach() if isinstance(mean, ConstantMean) else variance.new_zeros(())
+    prior_mean = constant.expand_as(half_norms)
     residual = (model.train_targets - prior_mean).unsqueeze(-1)
     return Gram(
         covariance=covariance,

@@ -5,8 +5,10 @@ from __future__ import annotations
 import torch
 from botorch.exceptions.errors import ModelFittingError
 from botorch.fit import fit_gpytorch_mll
+from gpytorch import Module
 from gpytorch.likelihoods import FixedNoiseGaussianLikelihood
 from gpytorch.mlls import ExactMarginalLogLikelihood
+from torch import Tensor
 
 from botorch_ubo.models.quick.density import (
     NOT_POSITIVE_DEFINITE,
@@ -15,7 +17,7 @@ from botorch_ubo.models.quick.density import (
 )
 from botorch_ubo.models.quick.factored import to_array
 from botorch_ubo.models.quick.gp import QuickGP
-from botorch_ubo.models.quick.maxima import EXACT_NOISE, find_maximum
+from botorch_ubo.models.quick.maxima import EXACT_NOISE, Maximum, find_maximum
 
 
 def fit_quick_gp(
@@ -50,7 +52,8 @@ def fit_quick_gp(
     Raises:
         ModelFittingError: If no covariance matrix was positive definite.
     """
-    model.train()
+    if not model.training:
+        model.train()
     if why_not_covered(model) is not None:
         # One attempt: further ones would start from draws of the process-wide generator.
         with torch.enable_grad():
@@ -64,15 +67,29 @@ def fit_quick_gp(
             "Expected a positive definite covariance matrix for some hyper-parameters; found none. "
             "Are there observations at one place that contradict each other?"
         )
+    _write(found, model, infer)
+    return model.eval()
+
+
+def _write(found: Maximum, model: QuickGP, infer: bool) -> None:
+    """Give a model the hyper-parameters of a maximum, and the mean that goes with them."""
     density = found.density
     values = torch.from_numpy(found.p).exp().to(model.train_targets)
-    d = density.X.shape[-1]
-    kernel = model.covar_module
-    (kernel.base_kernel if density.scaled else kernel).lengthscale = values[:d]
+    kernel, d = model.covar_module, density.X.shape[-1]
+    _set(kernel.base_kernel if density.scaled else kernel, "raw_lengthscale", values[:d])
     if density.scaled:
-        kernel.outputscale = values[d]
+        _set(kernel, "raw_outputscale", values[d])
     if infer:
-        model.likelihood.noise = values[-1] if density.noise is None else 1.01 * EXACT_NOISE
+        exact = values.new_tensor(1.01 * EXACT_NOISE)
+        noise = values[-1] if density.noise is None else exact
+        _set(model.likelihood.noise_covar, "raw_noise", noise)
     with torch.no_grad():
         model.mean_module.constant.fill_(density.mean(found.p))
-    return model.eval()
+
+
+def _set(module: Module, name: str, value: Tensor) -> None:
+    """Set a parameter to what its constraint makes of a value, which is known to satisfy it."""
+    constraint = module.constraint_for_parameter_name(name)
+    raw: Tensor = getattr(module, name)
+    with torch.no_grad():
+        raw.copy_(value if constraint is None else constraint.inverse_transform(value))

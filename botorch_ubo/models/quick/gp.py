@@ -137,6 +137,13 @@ class QuickGP(SingleTaskGP):
     def _factor(self) -> FactoredPosterior:
         return FactoredPosterior.of(self)
 
+    def means_at_data(self) -> Tensor | None:
+        """``n`` posterior means at the training inputs, in raw units; where there is a shortcut."""
+        if self.training or not self.has_shortcut():
+            return None
+        p = self.factored()
+        return p.Y_mean + p.Y_scale * p.mean_at_data
+
     def training_gram(self) -> Gram:
         """``K + Sigma`` and its factor: the shortcut's, where there is one."""
         return self.factored().gram if self.has_shortcut() else Gram.of(self)

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from scipy.special import erfcx, ndtr, ndtri
@@ -131,9 +132,12 @@ class NumpyLogEI:
         """The same in fewer operations, each of which costs more than its arithmetic."""
         p, z = self.posterior, self.z[:, 0]
         points = np.minimum(np.maximum(points, -_FAR), _FAR)
-        covariance = minus_half_squares(points, self.X, self.half_norms)
+        columns = np.empty((len(points), points.shape[-1] + 2))
+        columns[:, :-2] = points
+        columns[:, -2], columns[:, -1] = half_norms(points), 1.0
+        covariance = columns @ self._exponents
+        np.minimum(covariance, self._log_variance, out=covariance)
         np.exp(covariance, out=covariance)
-        covariance *= p.variance
         half = p.half_solve(covariance)
         variance = p.variance - np.einsum("ij,ij->i", half, half)
         sigma = np.sqrt(np.maximum(variance, self.min_variance))
@@ -157,6 +161,17 @@ class NumpyLogEI:
         weights += (by_mean / sigma)[:, None] * z
         weights *= covariance
         return values, weights @ self.X - (weights @ np.ones(len(z)))[:, None] * points
+
+    @cached_property
+    def _log_variance(self) -> float:
+        return math.log(self.posterior.variance)
+
+    @cached_property
+    def _exponents(self) -> Array:
+        """``(d + 2) x N``: rows ``(x, |x|^2 / 2, 1)`` times it are logarithms of covariances."""
+        ones = np.ones((len(self.X), 1))
+        offsets = self._log_variance - self.half_norms
+        return np.ascontiguousarray(np.hstack([self.X, -ones, offsets[:, None]]).T)
 
     def _values_and_gradient(self, points: Array, gradient: bool) -> tuple[Array, Array]:
         p = self.posterior

@@ -3,30 +3,35 @@ r"""Where the density of the hyper-parameters is largest, among several maxima."
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from botorch_ubo.models.quick.density import LogDensity, Vector
-from botorch_ubo.models.quick.descent import descend
+from botorch_ubo.models.quick.descent import TOLERANCE, descend
 
 EXACT_NOISE = 1e-6
 """Noise of exact observations, relative to the outcomes' variance: what gpytorch allows."""
 MIN_NOISE = 1e-4
 """Least noise that is inferred, as in BoTorch, where the model's constraint allows less."""
-START_SHARES = (-0.75, -0.5, -0.25, 0.0, 0.25, 0.5, 1.0)  # of the way from the mode to the median
-_NUM_DRAWS = 8
+START_SHARES = (-0.6, -0.2, 0.2, 0.6, 1.0)  # of the way from the mode to the median
+_LEAST_DRAWS = 2  # and one for every length-scale
 _MUCH_NOISE = 0.3
-_HOPELESS = 30.0  # nats that a descent is not expected to make up for
+_ROUGHLY = 0.1  # nats that do not matter as long as noise is only compared with none
+_HOPELESS = 30.0, 6.0  # nats that a descent is not expected to make up for, and per length-scale
+_HOPELESS_NEAR = 10.0  # the same from a place where a like density is at its best
 
 
 @dataclass(frozen=True)
 class Maximum:
-    """A maximum of a density, of which the negative is minimised."""
+    """A maximum of a density, of which the negative is minimised, or a place to look for one."""
 
     density: LogDensity
     p: Vector
     value: float
+    inverse: Vector | None = None
+    """``k x k``: what a descent has learned of the inverse second derivatives."""
 
 
 def find_maximum(density: LogDensity, try_exact: bool, max_roughening: float) -> Maximum:
@@ -41,26 +46,130 @@ def find_maximum(density: LogDensity, try_exact: bool, max_roughening: float) ->
     Returns:
         The maximum.
     """
-    found = _minimize(density, _starts(density))
+    line = [np.clip(p, *_bounds(density)) for p in _line(density)]
+    kernels = density.kernels_along(line)
+    start = _best(density, line, kernels)
+    if density.noise is not None:
+        found = start
+    elif try_exact and density.bounds[-1, 0] < math.log(1.01 * EXACT_NOISE):
+        exact = density.with_noise(EXACT_NOISE)
+        found = _with_noise_or_without(
+            start, _best(exact, [p[:-1] for p in line], kernels), max_roughening
+        )
+    else:
+        found = _with_noise(start)
+    if found.density is density:  # which was descended roughly, if at all
+        found = _descend(found)
+    draws = [np.clip(p, *_bounds(found.density)) for p in _draws(found.density)]
+    return _rival(_best(found.density, draws), found)
+
+
+def _with_noise_or_without(start: Maximum, exact: Maximum, max_roughening: float) -> Maximum:
+    """The maximum with inferred noise, or with exact observations, which have even odds.
+
+    Where there is much for them at the start, exact observations come first, since that may spare
+    the other descent. With noise, it is the shorter one.
+    """
+    if exact.value < start.value - _hopeless(start):
+        without = _descend(exact)
+        noisy = _with_noise(start, without)
+        again = _best(exact.density, [noisy.p[:-1]])
+        if again.value < without.value:
+            without = _descend(again, without)
+    else:
+        noisy = _with_noise(start)
+        nearer = _best(exact.density, [noisy.p[:-1]])
+        if nearer.value < exact.value:
+            exact = Maximum(nearer.density, nearer.p, nearer.value, _without_last(noisy.inverse))
+        limit = noisy.value + _handicap(start.density, noisy.p[-1])
+        if exact.value > limit + _hopeless(exact):
+            return noisy
+        without = _descend(exact, target=limit)
+    if not without.value < noisy.value + _handicap(start.density, noisy.p[-1]):
+        return noisy
+    roughness = start.density.roughness
+    smooth = roughness(without.p) < max_roughening * roughness(noisy.p)
+    return without if smooth or without.value < noisy.value else noisy
+
+
+def _with_noise(start: Maximum, exact: Maximum | None = None) -> Maximum:
+    """The maximum with inferred noise; how far it was sought, if exact observations are better."""
+    density = start.density
+    if exact is not None:
+        levels = (MIN_NOISE, math.exp(density.modes[-1]))
+        near = [np.append(exact.p, math.log(level)) for level in levels]
+        start = min(start, _best(density, near, density.kernels_along(near)), key=_value)
+        if start.value > exact.value + _HOPELESS_NEAR:
+            return start
+    target = np.inf if exact is None else exact.value
+    found = _descend(start, target=target, tolerance=_ROUGHLY)
+    much = _line(density)[-1]
+    much[-1] = math.log(_MUCH_NOISE)
+    return _rival(_best(density, [np.clip(much, *_bounds(density))]), found)
+
+
+def _rival(start: Maximum, found: Maximum) -> Maximum:
+    """The maximum that a start leads to, if it is better than the one that is found."""
+    if start.value > found.value + _hopeless(start):
+        return found
+    return _descend(start, found, found.value)
+
+
+def _descend(
+    start: Maximum,
+    found: Maximum | None = None,
+    target: float = np.inf,
+    tolerance: float = TOLERANCE,
+) -> Maximum:
+    """The maximum near a start, or the one that is found if that is better."""
+    density, inverse = start.density, start.inverse
+    if inverse is None:
+        inverse = np.diag(1 / density.curvature)
+    p, value = descend(density, start.p, *_bounds(density), inverse, target, tolerance)
+    if found is not None and not value < found.value:
+        return found
+    return Maximum(density, p, value, inverse)
+
+
+def _best(density: LogDensity, starts: Sequence[Vector], kernels: Vector | None = None) -> Maximum:
+    """The best of some places, as a start."""
+    values = [
+        density.value(p, None if kernels is None else kernels[i]) for i, p in enumerate(starts)
+    ]
+    index = int(np.argmin(values))
+    return Maximum(density, starts[index], values[index])
+
+
+def _hopeless(start: Maximum) -> float:
+    in_all, each = _HOPELESS
+    return max(in_all, each * start.density.X.shape[-1])
+
+
+def _value(found: Maximum) -> float:
+    return found.value
+
+
+def _without_last(inverse: Vector | None) -> Vector | None:
+    """The inverse of a matrix without its last row and column, from its inverse."""
+    if inverse is None:
+        return None
+    last = inverse[:-1, -1]
+    return inverse[:-1, :-1] - last[:, None] * (last / inverse[-1, -1])
+
+
+def _bounds(density: LogDensity) -> tuple[Vector, Vector]:
+    lower, upper = density.bounds.T.copy()
     if density.noise is None:
-        noisy = _starts(density)[-1]
-        noisy[-1] = math.log(_MUCH_NOISE)
-        found = _minimize(density, [noisy], found)
-        if try_exact and density.bounds[-1, 0] < math.log(1.01 * EXACT_NOISE):
-            exact = density.with_noise(EXACT_NOISE)
-            starts = [*_starts(exact), found.p[:-1]]
-            other = _minimize(exact, starts, found, _handicap(density, found.p[-1]))
-            smooth = density.roughness(other.p) < max_roughening * density.roughness(found.p)
-            if smooth or other.value < found.value:
-                found = other
-    return _minimize(found.density, _draws(found.density), found)
+        lower[-1] = max(lower[-1], math.log(MIN_NOISE))
+    return lower, upper
 
 
 def _draws(density: LogDensity) -> list[Vector]:
     """A few draws between modes and medians of the priors, others with every number of data."""
     generator = np.random.default_rng(len(density.X))
     center = density.loc - 0.5 * density.scale**2
-    return [*(center + 0.7 * density.scale * generator.standard_normal((_NUM_DRAWS, len(center))))]
+    count = max(_LEAST_DRAWS, density.X.shape[-1])
+    return [*(center + 0.7 * density.scale * generator.standard_normal((count, len(center))))]
 
 
 def _handicap(density: LogDensity, log_noise: float) -> float:
@@ -72,7 +181,7 @@ def _handicap(density: LogDensity, log_noise: float) -> float:
     return math.log(density.scale[-1]) - log_noise
 
 
-def _starts(density: LogDensity) -> list[Vector]:
+def _line(density: LogDensity) -> list[Vector]:
     """Priors' modes, with length-scales from below them to their medians.
 
     The value alone is had at less than half the cost of a step, so they are many.
@@ -84,28 +193,3 @@ def _starts(density: LogDensity) -> list[Vector]:
         start[:d] += share * density.scale[:d] ** 2
         starts.append(start)
     return starts
-
-
-def _minimize(
-    density: LogDensity,
-    starts: list[Vector],
-    rival: Maximum | None = None,
-    handicap: float = 0.0,
-) -> Maximum:
-    """Descend from the best of the starts; the rival, if that comes out or is sure to be better.
-
-    The handicap is the rival's, in nats.
-    """
-    lower, upper = density.bounds.T.copy()
-    if density.noise is None:
-        lower[-1] = max(lower[-1], math.log(MIN_NOISE))
-    starts = [np.clip(start, lower, upper) for start in starts]
-    values = [density.value(start) for start in starts]
-    if rival is not None and min(values) > rival.value + handicap + _HOPELESS:
-        return rival
-    start = starts[int(np.argmin(values))]
-    target = np.inf if rival is None else rival.value + handicap
-    p, value = descend(density, start, lower, upper, density.curvature, target)
-    if rival is not None and not value < rival.value + handicap:
-        return rival
-    return Maximum(density, p, value)

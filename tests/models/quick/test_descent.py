@@ -19,28 +19,28 @@ def bowl(p: Vector) -> tuple[float, Vector]:
 
 
 def test_a_bowl_to_a_hundredth_of_a_nat() -> None:
-    p, value = descend(bowl, np.zeros(3), -WIDE, WIDE, np.full(3, 5.0))
+    p, value = descend(bowl, np.zeros(3), -WIDE, WIDE, np.eye(3) / 5)
     assert 7.0 <= value < 7.01
     assert value == bowl(p)[0]
 
 
 def test_bounds_hold_and_the_rest_is_minimised() -> None:
     upper = np.array([10.0, 10.0, 2.5])
-    p, value = descend(bowl, np.zeros(3), -WIDE, upper, np.full(3, 5.0))
+    p, value = descend(bowl, np.zeros(3), -WIDE, upper, np.eye(3) / 5)
     assert p[2] == 2.5
     assert value == pytest.approx(7 + 0.5 * 100 * 0.25, abs=0.01)
 
 
 def test_a_start_in_a_corner_that_is_the_minimum_stays() -> None:
     corner = np.array([2.0, 4.0, 5.0])
-    p, value = descend(bowl, corner, corner, WIDE, np.ones(3))
+    p, value = descend(bowl, corner, corner, WIDE, np.eye(3))
     assert p.tolist() == corner.tolist()
     assert value == bowl(corner)[0]
 
 
 def test_without_a_descent_it_ends() -> None:
     """A gradient that lies: no step along it is lower."""
-    p, value = descend(lambda p: (float(p @ p), -2 * p), np.ones(2), -WIDE[:2], WIDE[:2], WIDE[:2])
+    p, value = descend(lambda p: (float(p @ p), -2 * p), np.ones(2), -WIDE[:2], WIDE[:2], np.eye(2))
     assert value <= 2.0
     assert (np.abs(p) <= 10).all()
 
@@ -58,7 +58,7 @@ def test_as_low_as_scipy_in_fewer_calls(seed: int) -> None:
         return density(p)
 
     start = np.clip(density.modes, lower, upper)
-    _, value = descend(counted, start, lower, upper, density.curvature)
+    _, value = descend(counted, start, lower, upper, np.diag(1 / density.curvature))
     theirs = minimize(
         density,
         start,
@@ -69,3 +69,18 @@ def test_as_low_as_scipy_in_fewer_calls(seed: int) -> None:
     )
     assert value <= theirs.fun + 0.05
     assert calls < theirs.nfev
+
+
+def test_what_was_learned_of_a_bowl_is_written_down() -> None:
+    inverse = np.eye(3) / 5
+    descend(bowl, np.zeros(3), -WIDE, WIDE, inverse)
+    calls = []
+
+    def counted(p: Vector) -> tuple[float, Vector]:
+        calls.append(p)
+        return bowl(p)
+
+    descend(counted, np.array([0.5, 1.5, 2.5]), -WIDE, WIDE, inverse)
+    with_it = len(calls)
+    descend(counted, np.array([0.5, 1.5, 2.5]), -WIDE, WIDE, np.eye(3) / 5)
+    assert with_it < len(calls) - with_it
