@@ -12,7 +12,7 @@ from benchmarks.runs.gpu import DTYPES
 from benchmarks.runs.metadata import peak_memory
 from benchmarks.runs.operations import Operations, synchronize
 from botorch_ubo import BatchedRuns, ExpandingBounds
-from botorch_ubo.models.batched import fit as batched_fit
+from botorch_ubo.models.batched import groups
 
 WARM_UP = 1
 ONE_BY_ONE = 8  # runs on which the time of one after the other is taken
@@ -54,7 +54,7 @@ def measure_many(case: ManyRuns, device: str, repeats: int) -> dict[str, Any]:
         began = clock()
         if repeat == 0:
             # As a GPU is given them: all models together, which a CPU's cache may not hold.
-            with operations, mock.patch.object(batched_fit, "NUMBERS_IN_CACHE", 2**62):
+            with operations, mock.patch.object(groups, "NUMBERS_IN_CACHE", 2**62):
                 runs.ask()
         else:
             runs.ask()

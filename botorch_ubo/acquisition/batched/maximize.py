@@ -23,6 +23,7 @@ from botorch_ubo.models.batched import (
     follow,
 )
 from botorch_ubo.models.batched.draws import filling, normal, uniform
+from botorch_ubo.models.batched.groups import rows_at_once
 
 if TYPE_CHECKING:  # a search comes here, too
     from botorch_ubo.acquisition.search.settings import SearchSettings
@@ -30,10 +31,11 @@ if TYPE_CHECKING:  # a search comes here, too
 _SEPARATION = 0.2  # length-scales between two starts: closer ones climb the same hill
 _NEAREST = 16  # data with the best values, around which samples are drawn
 _SHELL = math.sqrt(-2 * math.log(1e-3))  # length-scales to where a datum tells next to nothing
-_STOPPING = Stopping(evaluations=26, ftol=1e-4, longest=2.0)
+_STOPPING = Stopping(evaluations=24, ftol=1e-4, longest=2.0)
 _RESTARTS = 8  # times the restarts of one run: a few steps cost less than the samples
 _FINALISTS = 4  # climbs of each run that go on, at least
 _TOGETHER = 8  # evaluations before most climbs are given up
+_SAMPLES_IN_CACHE = 2  # times what fits are given room for: samples are looked at once
 _PEAKS = 64  # best samples among which those are sought that have no better one nearby
 
 
@@ -77,6 +79,21 @@ def maximize_batched(
     Returns:
         The best points.
     """
+    B, n, _ = gp.X.shape
+    rows = rows_at_once(B, search.raw_samples * n // _SAMPLES_IN_CACHE, gp.X.device)
+    if rows == B:
+        return _maximize_together(formula, gp, boxes, seeds, search)
+    parts = [
+        _maximize_together(formula.take(i), gp.take(i), boxes[i], seeds[i], search)
+        for i in torch.arange(B, device=seeds.device).split(rows)
+    ]
+    points, values = zip(*((part.points, part.values) for part in parts), strict=True)
+    return Found(torch.cat(points), torch.cat(values))
+
+
+def _maximize_together(
+    formula: BatchedFormula, gp: BatchedGP, boxes: Tensor, seeds: Tensor, search: SearchSettings
+) -> Found:
     restarts = _RESTARTS * search.num_restarts
     samples, num_filling = _samples(formula, gp, boxes, seeds, search.raw_samples)
     values = formula(samples, False)[0].nan_to_num(nan=-torch.inf)

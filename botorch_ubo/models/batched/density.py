@@ -172,7 +172,7 @@ class BatchedDensity:
             value.reshape(B, S, 1), a.reshape(B, S, n), self.rhs[..., :1], alpha=0.5
         ).flatten()
         # G = a a' - C^{-1}, and its products with the derivatives of C
-        G = torch.baddbmm(inverse, a, a.mT, beta=-1)
+        G = (a * a.mT).sub_(inverse)
         sums = G.reshape(B, S, n * n).mul_(K) @ self.pairs.mT
         gradient = torch.addcmul(sums.reshape(-1, d + 2) * slopes, shifted, weight)
         return value.masked_fill_(bad, NOT_POSITIVE_DEFINITE), gradient

@@ -21,6 +21,7 @@ from botorch_ubo.models.batched.density import (
     BatchedDensity,
     Hyperpriors,
 )
+from botorch_ubo.models.batched.groups import rows_at_once
 from botorch_ubo.models.batched.quasi_newton import (
     Descent,
     Stopping,
@@ -42,10 +43,7 @@ _MAX_ROUGHENING = 1.2
 _TOGETHER = 6  # evaluations before some leave
 _BEHIND = 2.0  # nats that a descent is not expected to make up for, to another of its kind
 _FAR_BEHIND = 2.0  # the same, to one of the other kind, beside the handicap
-_STOPPING = Stopping(evaluations=30, ftol=3e-3, longest=1.0)  # nats; less than data can tell apart
-NUMBERS_IN_CACHE = 1_000_000
-"""Of the matrices of GPs that are fitted together on a CPU, one for each descent."""
-_FEWEST = 8
+_STOPPING = Stopping(evaluations=28, ftol=3e-3, longest=1.0)  # nats; less than data can tell apart
 _CURVATURE = 0.2  # of the density in the logarithm of a parameter, for each datum
 
 
@@ -75,8 +73,10 @@ def fit_batched(X: Tensor, y: Tensor, present: Tensor) -> BatchedFit:
         The hyper-parameters. A GP without any positive definite covariance matrix, which has
         observations at one place that contradict each other, gets the modes of the priors.
     """
-    rows = _rows_at_once(X)
-    if len(X) <= rows:
+    B, n, _ = X.shape
+    descents = 2 * (len(_TILTS) if n <= _FEW else _TILTS.count(0.0))
+    rows = rows_at_once(B, descents * n**2, X.device)
+    if rows == B:
         return _fit_together(X, y, present)
     parts = [
         _fit_together(*part) for part in zip(*(t.split(rows) for t in (X, y, present)), strict=True)
@@ -87,15 +87,6 @@ def fit_batched(X: Tensor, y: Tensor, present: Tensor) -> BatchedFit:
             for item in fields(BatchedFit)
         }
     )
-
-
-def _rows_at_once(X: Tensor) -> int:
-    """How many GPs are fitted together: all, unless their matrices outgrow a CPU's cache."""
-    if X.device.type != "cpu":
-        return len(X)
-    n = X.shape[1]
-    descents = len(_TILTS) * 2 if n <= _FEW else _TILTS.count(0.0) * 2
-    return max(_FEWEST, NUMBERS_IN_CACHE // (descents * n**2))
 
 
 def _fit_together(X: Tensor, y: Tensor, present: Tensor) -> BatchedFit:

@@ -5,8 +5,7 @@ import math
 import torch
 
 from botorch_ubo.models import fit_default_model
-from botorch_ubo.models.batched import fit as batched_fit
-from botorch_ubo.models.batched import fit_batched, standardize_outcomes
+from botorch_ubo.models.batched import fit_batched, groups, standardize_outcomes
 from botorch_ubo.models.batched.density import BatchedDensity, Hyperpriors
 from botorch_ubo.models.quick import EXACT_NOISE
 from tests.support.batches import data, unit_box
@@ -51,8 +50,8 @@ def test_groups_that_fit_a_cache_come_to_the_same(monkeypatch):
     X, Y, present = data(sizes=SIZES)
     y = standardize_outcomes(X / 2, Y, present).y
     together = fit_batched(0.5 + X / 6, y, present)
-    monkeypatch.setattr(batched_fit, "NUMBERS_IN_CACHE", 0)
-    monkeypatch.setattr(batched_fit, "_FEWEST", 2)
+    monkeypatch.setattr(groups, "NUMBERS_IN_CACHE", 0)
+    monkeypatch.setattr(groups, "FEWEST", 2)
     apart = fit_batched(0.5 + X / 6, y, present)
     torch.testing.assert_close(apart.p, together.p, atol=1e-6, rtol=0)
     assert apart.exact.tolist() == together.exact.tolist()

@@ -4,10 +4,17 @@ import pytest
 import torch
 
 from benchmarks.runs.operations import Operations
+from botorch_ubo.models.batched import groups
 from botorch_ubo.run.batched.step import suggest_batched
 from tests.support.batches import data, problem, state
 
 MOST = 5000  # 54 evaluations of 60 to 70 each, and what is beside them
+
+
+@pytest.fixture(autouse=True)
+def _all_runs_together(monkeypatch):
+    """As a device is given them, not in groups for the cache of a CPU."""
+    monkeypatch.setattr(groups, "NUMBERS_IN_CACHE", 2**62)
 
 
 def launches(method: str, R: int, n: int, d: int) -> int:
