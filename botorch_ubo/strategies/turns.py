@@ -25,8 +25,9 @@ On a plateau (:func:`~botorch_ubo.policies.progress.on_plateau`) a model has not
 tells of what is bad on one side only. Both kinds of candidates are then sought where the data leave
 the most room: in a box as wide as the first one, at the emptiest place that ``h_t`` reaches.
 
-With several objectives there is no one incumbent to be near: every candidate is sought in the hull
-of such boxes around all points of the front (:mod:`botorch_ubo.strategies.front_box`).
+With several objectives there is no one incumbent to be near: every other candidate is sought in the
+hull of such boxes around all points of the front, and the others in one in which every point of the
+front reaches four sides at least (:mod:`botorch_ubo.strategies.front_box`).
 """
 
 from __future__ import annotations
@@ -48,11 +49,11 @@ from botorch_ubo.policies.progress import (
     on_plateau,
 )
 from botorch_ubo.policies.strategy import Proposal, Strategy
-from botorch_ubo.strategies.front_box import box_around_front
+from botorch_ubo.strategies.front_box import boxes_around_front
 from botorch_ubo.strategies.hyperharmonic import hyperharmonic_factor
 from botorch_ubo.strategies.trust_region import TrustRegionBox
 
-WIDEST_SEARCH = 8.0  # sides of the first box, while nothing notable is found
+WIDEST_SEARCH = 8.0  # sides of the first box, while nothing notable is found or around a front
 _PLACES = 512  # among which the emptiest is sought
 
 
@@ -85,7 +86,7 @@ class TurnsBox(Strategy):
         if searching:
             least = torch.maximum(least, torch.minimum(least * 2 ** (idle / context.d), widest))
         if context.view.is_multi:
-            return box_around_front(context, least, searching)
+            return boxes_around_front(context, least, widest, searching)
         reach = torch.maximum(least, extent)
         box = torch.stack([center - reach, center + reach])
         boxes = torch.stack([fit_inside(region.bounds, box), box])
