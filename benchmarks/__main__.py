@@ -25,6 +25,7 @@ from benchmarks.commands import (
     results,
     run,
     speed,
+    stopping,
     targets,
     torture,
 )
@@ -34,7 +35,7 @@ COMMANDS = {
     module.__name__.rpartition(".")[2]: module
     for module in (
         *(run, compare, report, outcomes, speed, quality, coverage, gpu, reference, endurance),
-        *(known, hosts, torture, agree, targets, results, calibration),
+        *(known, hosts, torture, agree, targets, results, calibration, stopping),
     )
 }
 

@@ -24,6 +24,7 @@ WORDS = {
     "agree": "paired by problem and seed",
     "results": "at one code version",
     "calibration": "a sweep of factors",
+    "stopping": "In hindsight",
     "targets": "What the default is to reach",
 }
 
