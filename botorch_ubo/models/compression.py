@@ -49,10 +49,12 @@ def compress_bad_outcomes(
         Outcomes and variances to fit.
     """
     sign = 1.0 if maximize else -1.0
-    values = sign * _array(Y)
-    sides = _array((bounds[1] - bounds[0]).to(X))
+    # Both at once: on a device, a copy to the host is what costs.
+    table = torch.cat([X / (bounds[1] - bounds[0]).to(X), Y.to(X.device)], dim=-1).detach()
+    rows: Array = table.to("cpu", torch.double).numpy()
+    values = sign * rows[:, -1:]
     with np.errstate(all="ignore"):  # whatever the caller has numpy do about overflow
-        compressed, slope = _compress(values, _places(_array(X) / sides, values.ravel()))
+        compressed, slope = _compress(values, _places(rows[:, :-1], values.ravel()))
     if compressed is values:
         return Y, Yvar
     nearer = torch.from_numpy(sign * compressed).to(Y)
@@ -76,11 +78,6 @@ def _compress(values: Array, places: list[int]) -> tuple[Array, Array]:
     steps = np.minimum(log_excess, LOG_ABSURD) + further * damping
     compressed = np.where(excess > 0, median - scale * (1 + steps), values)
     return compressed, damping * damping / (1 + excess)
-
-
-def _array(tensor: Tensor) -> Array:
-    array: Array = tensor.detach().to("cpu", torch.double).numpy()
-    return array
 
 
 def _places(points: Array, values: Array) -> list[int]:

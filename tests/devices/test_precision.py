@@ -63,7 +63,8 @@ class _SinglePrecision(TorchFunctionMode):
 
     def __torch_function__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
         out = func(*args, **(kwargs or {}))
-        if isinstance(out, Tensor) and out.dtype == torch.float:
+        copied = getattr(func, "__name__", "") == "clone"  # as precise as what is copied
+        if isinstance(out, Tensor) and out.dtype == torch.float and not copied:
             frame = sys._getframe(1)
             name = frame.f_globals.get("__name__", "")
             if name.split(".")[0] == "botorch_ubo":

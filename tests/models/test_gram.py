@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 from botorch.models import SingleTaskGP
 from botorch.models.map_saas import EnsembleMapSaasSingleTaskGP
-from linear_operator.utils import cholesky
 
-from botorch_ubo.models import default_model, gram
+from botorch_ubo.models import default_model
 from botorch_ubo.models.gram import Gram, conditional_variance, in_double, training_gram
-from botorch_ubo.models.quick import (
-    QuickGP,
-    QuickLogExpectedImprovement,
-    factored,
-    fit_quick_gp,
-)
+from botorch_ubo.models.quick import QuickGP, QuickLogExpectedImprovement, fit_quick_gp
 from botorch_ubo.posterior import summarize_posterior
 from tests.support.by_hand import unit_box
 from tests.support.fits import data
@@ -97,15 +93,12 @@ def test_a_step_with_a_quick_gp_factors_its_matrix_once(monkeypatch: pytest.Monk
     """Fit, theorem, posterior and acquisition function share one factor."""
     calls = []
 
-    def counted(A: torch.Tensor, *args: object, **kwargs: object) -> torch.Tensor:
+    def counted(A: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
         calls.append(A.shape)
         return original(A, *args, **kwargs)
 
-    original = cholesky.psd_safe_cholesky
-    monkeypatch.setattr(gram, "psd_safe_cholesky", counted)
-    monkeypatch.setattr(factored, "psd_safe_cholesky", counted)
-    # and where gpytorch would do it
-    monkeypatch.setattr("linear_operator.operators._linear_operator.psd_safe_cholesky", counted)
+    original = torch.linalg.cholesky_ex
+    monkeypatch.setattr(torch.linalg, "cholesky_ex", counted)  # gpytorch's way goes there too
     X, Y = data(12, 2)
     model = fit_quick_gp(default_model(X, Y, unit_box(2)))
     assert calls == []  # the fit has its own arithmetic
