@@ -212,9 +212,9 @@ def fit_inside(box: Tensor, limits: Tensor) -> Tensor:
 
 
 def cast_inward(box: Tensor, like: Tensor) -> Tensor:
-    """Cast to the dtype and device of ``like``, rounding inward so that no limit is crossed."""
+    """A copy in dtype and device of ``like``, rounded inward so that no limit is crossed."""
     if box.dtype == like.dtype:
-        return box.to(like.device)
+        return box.to(like.device, copy=True)
     cast = box.to(like.dtype)
     infinity = torch.full_like(cast[0], math.inf)
     lower, upper = cast

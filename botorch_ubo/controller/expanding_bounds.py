@@ -409,4 +409,6 @@ def _parameters(model: Model) -> tuple[Tensor, ...]:
 
 
 def _equal(known: tuple[Tensor, ...], now: tuple[Tensor, ...]) -> bool:
-    return len(known) == len(now) and all(map(torch.equal, known, now))
+    return len(known) == len(now) and all(
+        a.device == b.device and torch.equal(a, b) for a, b in zip(known, now, strict=True)
+    )

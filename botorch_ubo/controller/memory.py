@@ -63,12 +63,12 @@ class BoxWithMemory:
     @property
     def initial_bounds(self) -> Tensor:
         """The first ``2 x d`` box."""
-        return self._state.initial_bounds.to(self._like)
+        return self._state.initial_bounds.to(self._like, copy=True)
 
     @property
     def hard_limits(self) -> Tensor:
         """``2 x d`` limits, infinite on free sides."""
-        return self.settings.hard_limits.to(self._like)
+        return self.settings.hard_limits.to(self._like, copy=True)
 
     @hard_limits.setter
     def hard_limits(self, hard_limits: Any) -> None:

@@ -277,7 +277,7 @@ def _search_in_turn(
 ) -> Tensor:
     """One candidate after another, each in the box whose turn it is."""
     if q == 1 or is_joint(acq_function):  # a joint function chooses all of them at once
-        box = boxes[turn % len(boxes)]
+        box = boxes[turn // q % len(boxes)]
         return _search(acq_function, context, box, q, context.seed, lattice, space)
     check_pending(acq_function, q)
     base_pending = acq_function.X_pending

@@ -46,7 +46,7 @@ def compress_bad_outcomes(
         maximize: Whether large outcomes are good.
 
     Returns:
-        Outcomes and variances to fit.
+        Outcomes and variances to fit, without gradients.
     """
     sign = 1.0 if maximize else -1.0
     # Both at once: on a device, a copy to the host is what costs.
@@ -58,7 +58,10 @@ def compress_bad_outcomes(
     if compressed is values:
         return Y, Yvar
     nearer = torch.from_numpy(sign * compressed).to(Y)
-    return nearer, None if Yvar is None else Yvar * torch.from_numpy(slope * slope).to(Yvar)
+    if Yvar is None:
+        return nearer, None
+    factor = torch.from_numpy(slope).to(Yvar)
+    return nearer, Yvar * factor * factor  # not by the square, which may be zero
 
 
 def _compress(values: Array, places: list[int]) -> tuple[Array, Array]:

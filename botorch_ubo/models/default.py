@@ -69,7 +69,8 @@ def default_model(
     d = X.shape[-1]
     unit = scale_about_center(bounds.to(X), _SIDES_PER_UNIT)
     outcome = RobustStandardize(1)
-    if Yvar is None and not categorical and X.dtype == Y.dtype == torch.double:
+    usual = X.dtype == Y.dtype == torch.double and X.dim() == 2 and Y.shape == (len(X), 1)
+    if usual and Yvar is None and not categorical:
         # Of data that BoTorch would accept without a word: it is built once and copied.
         check_no_nans(X)
         check_no_nans(Y)

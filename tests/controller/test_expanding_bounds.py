@@ -208,3 +208,11 @@ def test_the_constructor_stays_small() -> None:
     assert len(parameters) - 1 <= 12  # without self
     kinds = {p.kind for name, p in parameters.items() if name not in ("self", "bounds")}
     assert kinds == {inspect.Parameter.KEYWORD_ONLY}
+
+
+@pytest.mark.parametrize("name", ["bounds", "initial_bounds", "hard_limits"])
+def test_what_is_handed_out_may_be_changed(name: str) -> None:
+    box = ExpandingBounds(UNIT, hard_limits=[(-5.0, 5.0)] * UNIT.shape[-1])
+    before = getattr(box, name).clone()
+    getattr(box, name).add_(1.0)
+    assert torch.equal(getattr(box, name), before)

@@ -262,3 +262,24 @@ def test_failures_keep_candidates_away() -> None:
     # No failures are no failures.
     none = box.suggest(gp(X, Y), X_failed=torch.empty(0, 2, dtype=torch.double))
     assert torch.equal(none, free)
+
+
+class _Sum(AcquisitionFunction):
+    """Of all coordinates: its maximum is a corner, and it has no pending points."""
+
+    def forward(self, X: Tensor) -> Tensor:
+        return X.sum(dim=(-2, -1))
+
+
+def test_boxes_take_turns_with_joint_pairs_too() -> None:
+    X, Y = data(6)
+    box = ExpandingBounds(UNIT, **FAST)
+    chosen = []
+    for _ in range(4):
+        model = box.fit(X, Y)
+        pair = box.suggest(model, _Sum(model), q=2)
+        boxes = box.context(model).search_boxes
+        corners = (pair[0] - boxes[:, 1]).abs().amax(dim=-1)
+        chosen.append(int(corners.argmin()))
+        X, Y = torch.cat([X, pair]), torch.cat([Y, bell(pair)])
+    assert chosen == [0, 1, 0, 1]

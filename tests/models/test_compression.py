@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
@@ -94,6 +95,12 @@ class TestValues:
         torch.testing.assert_close(values, compressed(VALUES))
         assert variance is not None
         torch.testing.assert_close(variance, column(1.0, 2.0, 3.0, 4.0, 5.0 * math.exp(-2)))
+
+    def test_numpy_may_be_told_to_raise(self) -> None:
+        Y = column(0.0, -1.0, -2.0, -3.0, -1e150)
+        with np.errstate(all="raise"):
+            _, variance = compress_bad_outcomes(spread(5), Y, BOX, torch.ones_like(Y))
+        assert variance is not None and variance.isfinite().all()
 
     def test_an_even_number_takes_the_worse_of_the_middle_ones(self) -> None:
         # The median is -4, as it would be with one more value below.

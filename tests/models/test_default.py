@@ -6,7 +6,11 @@ from unittest import mock
 import numpy as np
 import pytest
 import torch
-from botorch.exceptions.errors import InputDataError, ModelFittingError
+from botorch.exceptions.errors import (
+    BotorchTensorDimensionError,
+    InputDataError,
+    ModelFittingError,
+)
 from botorch.exceptions.warnings import BotorchWarning
 from botorch.models import SingleTaskGP
 from botorch.models.transforms import Normalize, Standardize
@@ -175,3 +179,12 @@ GOOD = {
 def test_bad_data_are_refused_in_words(change: dict[str, torch.Tensor], match: str) -> None:
     with pytest.raises(InputDataError, match=match):
         fit_default_model(**{**GOOD, **change})
+
+
+@pytest.mark.parametrize(("inputs", "outcomes"), [((5, 2), (5,)), ((3, 5, 2), (5, 1))])
+def test_shapes_are_refused_as_botorch_refuses_them(
+    inputs: tuple[int, ...], outcomes: tuple[int, ...]
+) -> None:
+    X, Y = (torch.rand(shape, dtype=torch.double) for shape in (inputs, outcomes))
+    with pytest.raises(BotorchTensorDimensionError):
+        default_model(X, Y, unit_box(2))

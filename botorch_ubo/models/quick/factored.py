@@ -162,7 +162,9 @@ def _gram(model: SingleTaskGP, X: Tensor, half_norms: Tensor, variance: Tensor) 
     if info:
         cholesky = psd_safe_cholesky(covariance)
     mean: Any = model.mean_module
-    constant = mean.constant.detach() if isinstance(mean, ConstantMean) else variance.new_zeros(())
+    constant = (
+        mean.constant.detach().clone() if isinstance(mean, ConstantMean) else variance.new_zeros(())
+    )
     prior_mean = constant.expand_as(half_norms)
     residual = (model.train_targets - prior_mean).unsqueeze(-1)
     return Gram(

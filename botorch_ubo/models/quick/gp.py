@@ -13,6 +13,7 @@ from typing import Any
 
 from botorch.acquisition.objective import PosteriorTransform
 from botorch.models import SingleTaskGP
+from botorch.models.transforms.input import ChainedInputTransform
 from botorch.models.transforms.outcome import Standardize
 from botorch.posteriors.gpytorch import GPyTorchPosterior
 from botorch.posteriors.transformed import TransformedPosterior
@@ -139,7 +140,8 @@ class QuickGP(SingleTaskGP):
 
     def means_at_data(self) -> Tensor | None:
         """``n`` posterior means at the training inputs, in raw units; where there is a shortcut."""
-        if self.training or not self.has_shortcut():
+        transform = getattr(self, "input_transform", None)
+        if self.training or not self.has_shortcut() or not _same_for_all(transform):
             return None
         p = self.factored()
         return p.Y_mean + p.Y_scale * p.mean_at_data
@@ -147,3 +149,10 @@ class QuickGP(SingleTaskGP):
     def training_gram(self) -> Gram:
         """``K + Sigma`` and its factor: the shortcut's, where there is one."""
         return self.factored().gram if self.has_shortcut() else Gram.of(self)
+
+
+def _same_for_all(transform: Any) -> bool:
+    """Whether training inputs and those of a posterior go through the same map."""
+    if isinstance(transform, ChainedInputTransform):
+        return all(map(_same_for_all, transform.values()))
+    return transform is None or bool(transform.transform_on_train and transform.transform_on_eval)

@@ -12,7 +12,9 @@ from botorch.acquisition.objective import (
 from botorch.models import SingleTaskGP
 from botorch.models.transforms import Normalize
 from botorch.models.transforms.input import (
+    ChainedInputTransform,
     InputPerturbation,
+    InputTransform,
 )
 from botorch.models.transforms.outcome import Bilog, Log
 from botorch.posteriors import TransformedPosterior
@@ -258,3 +260,22 @@ class TestParentIsAsked:
         model = QuickGP(X, Y, input_transform=noise).eval()
         self.check(model, points())
         assert model.posterior(points()).mean.shape == (9, 4, 1)
+
+
+@pytest.mark.parametrize("flag", ["transform_on_train", "transform_on_eval"])
+@pytest.mark.parametrize("chained", [False, True])
+def test_means_at_data_are_left_to_the_parent_where_data_are_transformed_otherwise(
+    flag: str, chained: bool
+) -> None:
+    X, Y = torch.rand(8, 2, dtype=torch.double), torch.rand(8, 1, dtype=torch.double)
+    for value in (True, False):
+        transform: InputTransform = Normalize(2, bounds=tensor([[0.0, 0.0], [3.0, 3.0]]))
+        setattr(transform, flag, value)
+        if chained:
+            transform = ChainedInputTransform(first=transform)
+        model = QuickGP(X, Y, covar_module=RBFKernel(), input_transform=transform).eval()
+        means = model.means_at_data()
+        assert (means is not None) == value
+        if means is not None:
+            expected = model.posterior(X.unsqueeze(-2)).mean.flatten()
+            torch.testing.assert_close(means, expected, rtol=1e-6, atol=1e-8)
