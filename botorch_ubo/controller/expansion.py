@@ -154,5 +154,9 @@ def _in_names(context: Context, details: dict[str, Any]) -> dict[str, Any]:
 
 def _sides(mask: Tensor) -> tuple[Side, ...]:
     """The sides that a ``2 x d`` mask marks."""
-    rows, dims = mask.nonzero(as_tuple=True)
-    return tuple((int(dim), SIDE_NAMES[int(row)]) for row, dim in zip(rows, dims, strict=True))
+    return tuple(
+        (dim, name)
+        for name, row in zip(SIDE_NAMES, mask.tolist(), strict=True)
+        for dim, marked in enumerate(row)
+        if marked
+    )

@@ -67,18 +67,17 @@ def default_model(
         The model, not fitted yet.
     """
     d = X.shape[-1]
-    unit = scale_about_center(bounds.to(X), _SIDES_PER_UNIT)
-    outcome = RobustStandardize(1)
     usual = X.dtype == Y.dtype == torch.double and X.dim() == 2 and Y.shape == (len(X), 1)
     if usual and Yvar is None and not categorical:
         # Of data that BoTorch would accept without a word: it is built once and copied.
         check_no_nans(X)
         check_no_nans(Y)
-        standardized, _ = outcome.forward(Y)
-        copied: Any = _prototype(d, X.device, torch.get_default_dtype()).copy()
+        box = tuple(map(tuple, bounds.tolist()))
+        copied: Any = _prototype(box, X.device, torch.get_default_dtype()).copy()
+        standardized, _ = copied.outcome_transform.forward(Y)
         copied.set_train_data(X, standardized.squeeze(-1), strict=False)
-        copied.outcome_transform, copied.input_transform = outcome, Normalize(d, bounds=unit)
         return cast(QuickGP, copied)
+    unit = scale_about_center(bounds.to(X), _SIDES_PER_UNIT)
     transform: Normalize | None = Normalize(d, bounds=unit)
     if categorical:
         numbers = [i for i in range(d) if i not in set(categorical)]
@@ -89,17 +88,21 @@ def default_model(
         Yvar,
         likelihood=_likelihood() if Yvar is None else None,
         covar_module=_kernel(d, categorical),
-        outcome_transform=outcome,
+        outcome_transform=RobustStandardize(1),
         input_transform=transform,
     )
 
 
 @lru_cache(maxsize=16)
-def _prototype(d: int, device: torch.device, default: torch.dtype) -> Prototype[QuickGP]:
-    """The default model of ``d`` columns in double, of no data and without transforms.
+def _prototype(
+    box: tuple[tuple[float, ...], ...], device: torch.device, default: torch.dtype
+) -> Prototype[QuickGP]:
+    """The default model for a first box in double, of no data.
 
     Some of its parts, which no call of ``to`` reaches, are of the default dtype.
     """
+    bounds = torch.tensor(box, dtype=torch.double, device=device)
+    d = bounds.shape[-1]
     nothing = torch.zeros(1, d + 1, dtype=torch.double, device=device)
     model = QuickGP(
         nothing[:, :d],
@@ -108,6 +111,8 @@ def _prototype(d: int, device: torch.device, default: torch.dtype) -> Prototype[
         covar_module=_kernel(d, ()),
         outcome_transform=None,
     )
+    model.outcome_transform = RobustStandardize(1)
+    model.input_transform = Normalize(d, bounds=scale_about_center(bounds, _SIDES_PER_UNIT))
     return Prototype(model)
 
 

@@ -168,7 +168,7 @@ class ModelView:
             mean = posterior.mean.reshape(len(self.X_raw), -1).mean(dim=-1)
         return mean if self.maximize else -mean
 
-    @property
+    @cached_property
     def incumbent(self) -> int:
         """Index of the evaluated point with the best posterior mean; the luckiest is another."""
         return int(self.values.where(self.in_sight, -torch.inf).argmax())

@@ -138,7 +138,7 @@ def home_among_equals(context: Context) -> Tensor:
     """Of the points that are as good as the best, the one nearest to the first box (``d``-dim)."""
     first = context.first_box
     home = (first[0] + first[1]) / 2
-    distance = ((context.X - home) / (first[1] - first[0])).norm(dim=-1)
+    distance = torch.linalg.vector_norm((context.X - home) / (first[1] - first[0]), dim=-1)
     equal = context.view.as_good_as_best(notable_improvement(context))
     return context.X[int(torch.where(equal, distance, torch.inf).argmin())]
 

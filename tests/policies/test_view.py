@@ -12,10 +12,18 @@ from botorch.models.map_saas import EnsembleMapSaasSingleTaskGP
 from botorch.models.transforms import Normalize, Standardize
 from botorch.models.transforms.input import ChainedInputTransform, Log10, Warp
 from botorch.models.transforms.outcome import Log
-from gpytorch.kernels import Kernel, LinearKernel, MaternKernel, PeriodicKernel, RBFKernel
+from gpytorch.kernels import (
+    Kernel,
+    LinearKernel,
+    MaternKernel,
+    PeriodicKernel,
+    RBFKernel,
+    ScaleKernel,
+)
 from torch import Tensor
 
 from botorch_ubo import fit_default_model
+from botorch_ubo.models.quick import QuickGP
 from botorch_ubo.policies.view import ModelView
 from tests.support.by_hand import random_data, rbf_model, unit_box
 from tests.support.gps import tensor
@@ -262,6 +270,21 @@ class TestLengthscales:
         assert reach.tolist() == pytest.approx([0.5 * factor, 2.0 * factor])
         unknown = ModelView(smooth(PeriodicKernel()), BOUNDS).neighborhood.reach
         assert unknown.tolist() == pytest.approx([factor, factor])
+
+    @pytest.mark.parametrize("lengthscale", [[[0.5, 2.0]], [[0.7]]])
+    def test_a_quick_model_has_the_half_widths_of_its_parent(
+        self, lengthscale: list[list[float]]
+    ) -> None:
+        kernel = ScaleKernel(RBFKernel(ard_num_dims=len(lengthscale[0]))).double()
+        kernel.base_kernel.lengthscale, kernel.outputscale = tensor(lengthscale), 3.0
+        parent = smooth(kernel)
+        X, transform = parent.train_inputs[0], parent.input_transform
+        raw = transform.untransform(X)
+        quick = QuickGP(raw, raw.sum(dim=-1, keepdim=True), None, None, kernel, None)
+        quick.input_transform = transform
+        views = [ModelView(model.double().eval(), BOUNDS) for model in (quick, parent)]
+        found, expected = (torch.cat([v.lengthscales, v.neighborhood.reach]) for v in views)
+        assert found.tolist() == pytest.approx(expected.tolist(), rel=1e-6)
 
     def test_slopes_are_per_unit_before_the_warp(self) -> None:
         """The warp above makes lengths 20 times as short, hence slopes 20 times as steep."""

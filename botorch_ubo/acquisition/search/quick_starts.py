@@ -50,7 +50,7 @@ def quick_starts(
     d, part = X.shape[-1], raw_samples // 4
     shift = generator.random(d)
     normal = _normals(d, 3 * part, int(generator.integers(3 * part)))
-    normal = normal * generator.choice((-1.0, 1.0), d)
+    normal = normal * (1.0 - 2.0 * generator.integers(2, size=d))
     sizes = generator.permuted(_fractions(part), axis=-1)
     filling = _sobol(d, 2 * part) + shift
     filling -= filling >= 1.0
@@ -61,7 +61,8 @@ def quick_starts(
     top = _best(at_data, _AROUND)
     near = _around(inside[top], sizes[0], normal[:part] * lengths)
     direction = normal[part : 2 * part]
-    direction *= (0.3 + 0.7 * sizes[1])[:, None] / np.linalg.norm(direction, axis=-1)[:, None]
+    norms = np.sqrt(np.einsum("ij,ij->i", direction, direction))
+    direction *= ((0.3 + 0.7 * sizes[1]) / norms)[:, None]
     shell = X[np.arange(part) % len(X)] + direction * reach
     samples = np.concatenate([filling, near, shell, inside[top]])
     np.minimum(np.maximum(samples, lower, out=samples), upper, out=samples)
@@ -78,8 +79,8 @@ def quick_starts(
 
 
 def _values(form: ClosedForm, points: Array) -> Array:
-    """The ``b`` values at ``b x d`` points; a NaN counts as minus infinity."""
-    values, _ = form.formula(points, gradient=False)
+    """The ``b`` values at ``b x d`` points, or rough ones; a NaN counts as minus infinity."""
+    values, _ = (form.rough or form.formula)(points, gradient=False)
     return np.where(np.isnan(values), -np.inf, values)
 
 

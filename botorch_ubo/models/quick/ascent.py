@@ -8,6 +8,8 @@ the others go on. Rows that have come to an end, or promise too little to become
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from botorch_ubo.models.quick.factored import Array
@@ -18,7 +20,8 @@ _LONGEST_STEP = 1.0  # length-scales in any dimension
 _SHORTEST_STEP = 1e-6  # of the one that was to be taken first
 _MAX_CALLS = 120
 _SUFFICIENT = 1e-4  # of the promised increase [Nocedal2006, equation 3.4]
-_PATIENCE, _CATCH_UP = 2, 20.0  # calls, and times what a step promises, before a row is given up
+_LEAST_CURVATURE = 1e-12  # of a step that anything is learned from
+_PATIENCE, _CATCH_UP = 2, 8.0  # calls, and times what a step promises, before a row is given up
 
 
 def ascend(
@@ -40,44 +43,44 @@ def ascend(
     """
     points = starts
     values, gradients = _evaluate(formula, points)
-    inverse = np.zeros((*points.shape, points.shape[-1]))
-    diagonal = np.einsum("bii->bi", inverse)
     # A first step of a tenth of a length-scale where the slope is steep, of the slope where not.
-    diagonal[:] = 1 / np.maximum(10 * np.abs(gradients).max(axis=-1), 1.0)[:, None]
+    scale = 1 / np.maximum(10 * np.abs(gradients).max(axis=-1), 1.0)
+    inverse = scale[:, None, None] * np.eye(points.shape[-1])
     lengths = np.ones(len(points))
     fresh = np.ones(len(points), dtype=bool)
     index = int(values.argmax())
     best, best_value = points[index], values[index]
     steps, slopes = _directions(points, gradients, inverse, lower, upper)
     for call in range(_MAX_CALLS):
-        going = (slopes > _TOLERANCE) & (lengths > _SHORTEST_STEP)
+        going = slopes > _TOLERANCE
         if call >= _PATIENCE:
             going &= values + _CATCH_UP * slopes > best_value
-        if not going.all():
-            if not going.any():
+            going &= lengths > _SHORTEST_STEP
+        count = np.count_nonzero(going)
+        if count < len(going):
+            if not count:
                 break
             points, values, gradients = points[going], values[going], gradients[going]
             inverse, lengths, fresh = inverse[going], lengths[going], fresh[going]
             steps, slopes = steps[going], slopes[going]
         trial = np.minimum(np.maximum(points + lengths[:, None] * steps, lower), upper)
         new_values, new_gradients = _evaluate(formula, trial)
-        gain = new_values - values
-        good = gain >= _SUFFICIENT * lengths * slopes
-        if good.all():
-            _update(inverse, trial - points, gradients - new_gradients, fresh)
+        gain, way = new_values - values, lengths * slopes
+        good = gain >= _SUFFICIENT * way
+        taken, changes = trial - points, gradients - new_gradients
+        if np.count_nonzero(good) == len(good):
             points, values, gradients = trial, new_values, new_gradients
             lengths[:] = 1.0
         else:
             # The maximum of the parabola through what is known, neither too far nor too near.
-            way = lengths * slopes
-            shorter = lengths * np.clip(0.5 * way / np.maximum(way - gain, 1e-300), 0.1, 0.5)
+            share = 0.5 * way / np.maximum(way - gain, 1e-300)
+            shorter = lengths * np.minimum(np.maximum(share, 0.1), 0.5)
             lengths = np.where(good, 1.0, shorter)
-            kept = good[:, None]
-            taken = np.where(kept, trial - points, 0.0)
-            _update(inverse, taken, gradients - new_gradients, fresh)
-            points = np.where(kept, trial, points)
+            taken[~good] = 0.0
+            points = points + taken
             values = np.where(good, new_values, values)
-            gradients = np.where(kept, new_gradients, gradients)
+            gradients = np.where(good[:, None], new_gradients, gradients)
+        _update(inverse, taken, changes, fresh)
         index = int(values.argmax())
         if values[index] > best_value:
             best, best_value = points[index], values[index]
@@ -87,8 +90,9 @@ def ascend(
 
 def _evaluate(formula: ValuesAndGradients, points: Array) -> tuple[Array, Array]:
     values, gradients = formula(points)
-    if not np.isfinite(gradients).all():
-        gradients = np.nan_to_num(gradients, nan=0.0, posinf=0.0, neginf=0.0)
+    if math.isfinite(np.vdot(values, values) + np.vdot(gradients, gradients)):  # as a rule
+        return values, gradients
+    gradients = np.nan_to_num(gradients, nan=0.0, posinf=0.0, neginf=0.0)
     return np.where(np.isnan(values), -np.inf, values), gradients
 
 
@@ -96,13 +100,16 @@ def _directions(
     points: Array, gradients: Array, inverse: Array, lower: Array, upper: Array
 ) -> tuple[Array, Array]:
     """Where to step (``b x d``) and the slopes that way; sides that hold a point hold it."""
-    held = ((points <= lower) & (gradients < 0)) | ((points >= upper) & (gradients > 0))
-    free = np.where(held, 0.0, gradients)
-    steps = (inverse @ free[:, :, None])[:, :, 0]
-    steps[held] = 0.0
-    longest = np.maximum(steps.max(axis=-1), -steps.min(axis=-1)) / _LONGEST_STEP
+    held = points == np.where(gradients > 0, upper, lower)
+    if np.count_nonzero(held):
+        gradients = np.where(held, 0.0, gradients)
+        steps = (inverse @ gradients[:, :, None])[:, :, 0]
+        steps[held] = 0.0
+    else:
+        steps = (inverse @ gradients[:, :, None])[:, :, 0]
+    longest = np.maximum.reduce(np.abs(steps), axis=-1) / _LONGEST_STEP
     steps /= np.maximum(longest, 1.0)[:, None]
-    return steps, np.einsum("bi,bi->b", free, steps)
+    return steps, np.einsum("bi,bi->b", gradients, steps)
 
 
 def _update(inverse: Array, steps: Array, changes: Array, fresh: Array) -> None:
@@ -112,20 +119,20 @@ def _update(inverse: Array, steps: Array, changes: Array, fresh: Array) -> None:
     6.20].
     """
     # Of what a side holds nothing is learned: the rest is to be right without it.
-    changes = np.where(steps == 0.0, 0.0, changes)
+    changes = changes * (steps != 0.0)
     curvatures = np.einsum("bi,bi->b", steps, changes)
     # No maximum along a step, or none taken: what is known stays.
-    usable = curvatures > 1e-12
-    scales = np.where(usable, 1 / np.where(usable, curvatures, 1.0), 0.0)
+    usable = curvatures > _LEAST_CURVATURE
+    scales = usable / np.maximum(curvatures, _LEAST_CURVATURE)
     first = fresh & usable
-    if first.any():
+    if np.count_nonzero(first):
         squares = np.einsum("bi,bi->b", changes, changes)
         inverse[first] = np.eye(steps.shape[-1]) * (curvatures / squares)[first, None, None]
         fresh[first] = False
     moved = (inverse @ changes[:, :, None])[:, :, 0]
-    weight = (1 + scales * np.einsum("bi,bi->b", changes, moved)) * scales
+    weight = 0.5 * (1 + scales * np.einsum("bi,bi->b", changes, moved))
     # The two terms as one product: s (w s / 2 - H y) + its transpose.
-    half = 0.5 * weight[:, None] * steps - scales[:, None] * moved
+    half = scales[:, None] * (weight[:, None] * steps - moved)
     outer = steps[:, :, None] * half[:, None, :]
     inverse += outer
     inverse += outer.transpose(0, 2, 1)

@@ -54,20 +54,20 @@ def descend(
     value, gradient = function(p)
     flat = _FLAT * max(1.0, tolerance / TOLERANCE) ** 0.5
     for count in range(_MAX_STEPS):
-        held = ((p <= lower) & (gradient > 0)) | ((p >= upper) & (gradient < 0))
+        held = p == np.where(gradient > 0, lower, upper)
         free = gradient
-        if held.any():
+        if np.count_nonzero(held):
             free = np.where(held, 0.0, gradient)
         step = inverse @ -free
         if free is not gradient:
             step[held] = 0.0
         slope = float(free @ step)
         # The first guess of a curvature may be far too large where the data do not tell of one.
-        if slope >= 0 or (slope > -tolerance and max(free.max(), -free.min()) < flat):
+        if slope >= 0 or (slope > -tolerance and np.abs(free).max() < flat):
             break
         if count >= _PATIENCE and value + _CATCH_UP * slope > target:
             break
-        shorter = min(1.0, _LONGEST_STEP / float(max(step.max(), -step.min())))
+        shorter = min(1.0, _LONGEST_STEP / float(np.abs(step).max()))
         found = _search_line(function, p, value, shorter * step, shorter * slope, lower, upper)
         if found is None:
             break

@@ -83,7 +83,8 @@ class QuickLogExpectedImprovement(LogValues, AcquisitionFunction):
         factored, formula = self.formula()
         if not factored.affine:
             return None
-        return ClosedForm(formula, factored.origin, factored.slope)
+        rough = formula.roughly() if len(formula.root) else None
+        return ClosedForm(formula, factored.origin, factored.slope, rough)
 
     def formula(self) -> tuple[FactoredPosterior, NumpyLogEI]:
         """The model's factored posterior, and the formula made of it."""

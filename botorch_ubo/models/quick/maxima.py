@@ -3,7 +3,6 @@ r"""Where the density of the hyper-parameters is largest, among several maxima."
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,11 +15,10 @@ EXACT_NOISE = 1e-6
 MIN_NOISE = 1e-4
 """Least noise that is inferred, as in BoTorch, where the model's constraint allows less."""
 START_SHARES = (-0.6, -0.2, 0.2, 0.6, 1.0)  # of the way from the mode to the median
-_LEAST_DRAWS = 2  # and one for every length-scale
+_LEAST_DRAWS, _MOST_DRAWS = 2, 12  # and one for every length-scale, between these
 _MUCH_NOISE = 0.3
 _ROUGHLY = 0.1  # nats that do not matter as long as noise is only compared with none
 _HOPELESS = 30.0, 6.0  # nats that a descent is not expected to make up for, and per length-scale
-_HOPELESS_NEAR = 10.0  # the same from a place where a like density is at its best
 
 
 @dataclass(frozen=True)
@@ -46,21 +44,19 @@ def find_maximum(density: LogDensity, try_exact: bool, max_roughening: float) ->
     Returns:
         The maximum.
     """
-    line = [np.clip(p, *_bounds(density)) for p in _line(density)]
+    line = _within_bounds(density, _line(density))
     kernels = density.kernels_along(line)
     start = _best(density, line, kernels)
     if density.noise is not None:
         found = start
     elif try_exact and density.bounds[-1, 0] < math.log(1.01 * EXACT_NOISE):
         exact = density.with_noise(EXACT_NOISE)
-        found = _with_noise_or_without(
-            start, _best(exact, [p[:-1] for p in line], kernels), max_roughening
-        )
+        found = _with_noise_or_without(start, _best(exact, line[:, :-1], kernels), max_roughening)
     else:
         found = _with_noise(start)
     if found.density is density:  # which was descended roughly, if at all
         found = _descend(found)
-    draws = [np.clip(p, *_bounds(found.density)) for p in _draws(found.density)]
+    draws = _within_bounds(found.density, _draws(found.density))
     return _rival(_best(found.density, draws), found)
 
 
@@ -73,12 +69,12 @@ def _with_noise_or_without(start: Maximum, exact: Maximum, max_roughening: float
     if exact.value < start.value - _hopeless(start):
         without = _descend(exact)
         noisy = _with_noise(start, without)
-        again = _best(exact.density, [noisy.p[:-1]])
+        again = _best(exact.density, noisy.p[None, :-1])
         if again.value < without.value:
             without = _descend(again, without)
     else:
         noisy = _with_noise(start)
-        nearer = _best(exact.density, [noisy.p[:-1]])
+        nearer = _best(exact.density, noisy.p[None, :-1])
         if nearer.value < exact.value:
             exact = Maximum(nearer.density, nearer.p, nearer.value, _without_last(noisy.inverse))
         limit = noisy.value + _handicap(start.density, noisy.p[-1])
@@ -97,15 +93,14 @@ def _with_noise(start: Maximum, exact: Maximum | None = None) -> Maximum:
     density = start.density
     if exact is not None:
         levels = (MIN_NOISE, math.exp(density.modes[-1]))
-        near = [np.append(exact.p, math.log(level)) for level in levels]
+        near = np.array([[*exact.p, math.log(level)] for level in levels])
+        near = _within_bounds(density, near)
         start = min(start, _best(density, near, density.kernels_along(near)), key=_value)
-        if start.value > exact.value + _HOPELESS_NEAR:
-            return start
     target = np.inf if exact is None else exact.value
     found = _descend(start, target=target, tolerance=_ROUGHLY)
-    much = _line(density)[-1]
-    much[-1] = math.log(_MUCH_NOISE)
-    return _rival(_best(density, [np.clip(much, *_bounds(density))]), found)
+    much = _line(density)[-1:]
+    much[:, -1] = math.log(_MUCH_NOISE)
+    return _rival(_best(density, _within_bounds(density, much)), found)
 
 
 def _rival(start: Maximum, found: Maximum) -> Maximum:
@@ -131,8 +126,8 @@ def _descend(
     return Maximum(density, p, value, inverse)
 
 
-def _best(density: LogDensity, starts: Sequence[Vector], kernels: Vector | None = None) -> Maximum:
-    """The best of some places, as a start."""
+def _best(density: LogDensity, starts: Vector, kernels: Vector | None = None) -> Maximum:
+    """The best of some places (``b x k``), as a start."""
     values = [
         density.value(p, None if kernels is None else kernels[i]) for i, p in enumerate(starts)
     ]
@@ -164,12 +159,18 @@ def _bounds(density: LogDensity) -> tuple[Vector, Vector]:
     return lower, upper
 
 
-def _draws(density: LogDensity) -> list[Vector]:
+def _within_bounds(density: LogDensity, starts: Vector) -> Vector:
+    lower, upper = _bounds(density)
+    return np.minimum(np.maximum(starts, lower), upper)
+
+
+def _draws(density: LogDensity) -> Vector:
     """A few draws between modes and medians of the priors, others with every number of data."""
     generator = np.random.default_rng(len(density.X))
     center = density.loc - 0.5 * density.scale**2
-    count = max(_LEAST_DRAWS, density.X.shape[-1])
-    return [*(center + 0.7 * density.scale * generator.standard_normal((count, len(center))))]
+    count = min(max(_LEAST_DRAWS, density.X.shape[-1]), _MOST_DRAWS)
+    drawn: Vector = generator.standard_normal((count, len(center)))
+    return center + 0.7 * density.scale * drawn
 
 
 def _handicap(density: LogDensity, log_noise: float) -> float:
@@ -181,15 +182,12 @@ def _handicap(density: LogDensity, log_noise: float) -> float:
     return math.log(density.scale[-1]) - log_noise
 
 
-def _line(density: LogDensity) -> list[Vector]:
-    """Priors' modes, with length-scales from below them to their medians.
+def _line(density: LogDensity) -> Vector:
+    """Priors' modes, with length-scales from below them to their medians, a row each.
 
     The value alone is had at less than half the cost of a step, so they are many.
     """
     d = density.X.shape[-1]
-    starts = []
-    for share in START_SHARES:
-        start = density.modes.copy()
-        start[:d] += share * density.scale[:d] ** 2
-        starts.append(start)
+    starts = np.tile(density.modes, (len(START_SHARES), 1))
+    starts[:, :d] += np.array(START_SHARES)[:, None] * density.scale[:d] ** 2
     return starts

@@ -28,6 +28,8 @@ class ClosedForm:
     """``d``-dim, in raw units."""
     slope: Tensor
     """``1 x d``: length-scales per raw unit."""
+    rough: ValuesAndGradients | None = None
+    """A cheaper formula to compare samples by; the same one by default."""
 
     def to_points(self, X: Tensor) -> Array:
         """Raw inputs (``... x d``) in length-scales from the origin."""

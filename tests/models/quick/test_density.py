@@ -67,10 +67,37 @@ class TestLogDensity:
         for p in vectors(density):
             assert density.value(p) == density(p)[0]
 
+    def test_kernels_along_a_line_are_those_of_its_points(self, case: str) -> None:
+        density = density_of(CASES[case]())
+        d = density.X.shape[-1]
+        line = np.tile(vectors(density, 1)[0], (3, 1))
+        line[:, :d] += np.array([[0.0], [-0.7], [1.3]])
+        found = density.kernels_along(line)
+        assert found.shape == (3, len(density.X), len(density.X))
+        for p, kernel in zip(line, found, strict=True):
+            scale = np.exp(p[d]) if density.scaled else 1.0
+            away = (density.X[:, None] - density.X) / np.exp(p[:d])
+            expected = scale * np.exp(-0.5 * (away**2).sum(axis=-1))
+            np.testing.assert_allclose(kernel, expected, rtol=1e-12)
+            assert density.value(p, kernel) == pytest.approx(density.value(p), rel=1e-10)
+
     def test_modes_are_those_of_the_priors(self, case: str) -> None:
         """The derivative of the priors alone is zero there."""
         density = density_of(CASES[case]())
         np.testing.assert_allclose(1 + (density.modes - density.loc) / density.scale**2, 0)
+
+
+def test_one_datum_far_away_leaves_the_others_their_digits() -> None:
+    X, Y = data()
+    density = density_of(default_model(X, Y, unit_box(2)).train())
+    X[-1] = 1e14
+    far = density_of(default_model(X, Y, unit_box(2)).train())
+    p = density.modes
+    kernels = [part.kernels_along(p[None])[0] for part in (density, far)]
+    np.testing.assert_allclose(kernels[1][:-1, :-1], kernels[0][:-1, :-1], rtol=1e-12)
+    assert (kernels[1][-1, :-1] == 0).all()
+    value, gradient = far(p)
+    assert np.isfinite(value) and np.isfinite(gradient).all()
 
 
 def test_argument_is_left_alone() -> None:

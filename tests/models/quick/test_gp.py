@@ -130,6 +130,20 @@ def test_variance_is_positive_at_repeated_exact_data(dtype: torch.dtype) -> None
     assert LogExpectedImprovement(model, Y.max())(X.unsqueeze(-2)).isfinite().all()
 
 
+@pytest.mark.parametrize("inputs", ["none", "normalize"])
+@pytest.mark.parametrize("fixed", [False, True], ids=["inferred", "fixed"])
+def test_means_at_the_data_are_those_of_the_posterior(inputs: str, fixed: bool) -> None:
+    model = make(inputs=inputs, fixed=fixed).eval()
+    model.mean_module.constant = 0.3
+    means = model.means_at_data()
+    assert means is not None
+    X = model.train_inputs[0]
+    raw = X if inputs == "none" else model.input_transform.untransform(X)
+    expected = of_parent(model, raw.unsqueeze(-2)).mean.flatten()
+    torch.testing.assert_close(means, expected, rtol=1e-8, atol=1e-8)
+    assert model.train().means_at_data() is None
+
+
 class TestPosterior:
     def test_shapes_dtype_and_device(self) -> None:
         model, X = make(), points()

@@ -17,7 +17,11 @@ from botorch_ubo.compat.botorch_private import log_ei_helper
 from botorch_ubo.models import fit_default_model
 from botorch_ubo.models.quick import improvement
 from botorch_ubo.models.quick.gp import QuickGP
-from botorch_ubo.models.quick.improvement import improvement_terms, mean_improvement_terms
+from botorch_ubo.models.quick.improvement import (
+    far_improvement_terms,
+    improvement_terms,
+    mean_improvement_terms,
+)
 from botorch_ubo.models.quick.log_ei import QuickLogExpectedImprovement
 from tests.support.gps import tensor
 
@@ -32,6 +36,18 @@ def test_terms_of_the_improvement(u: float) -> None:
     assert found[0] == pytest.approx(log_h.item(), rel=1e-12)
     assert found[1] == pytest.approx(slope.item(), rel=1e-6)
     assert found[2] + u * found[1] == pytest.approx(1.0, rel=1e-6, abs=1e-12 * u * u)
+
+
+@pytest.mark.parametrize("u", [-25.0, -26.0, -40.0, -300.0, -1e3, -1e6, -1e100])
+def test_terms_of_the_far_improvement(u: float) -> None:
+    z = torch.tensor([u], dtype=torch.double, requires_grad=True)
+    log_h = log_ei_helper(z)
+    found = far_improvement_terms(np.array([u]))
+    assert found[0] == pytest.approx(log_h.item(), rel=1e-10)
+    if u > -1e3:
+        (slope,) = torch.autograd.grad(log_h.sum(), z)
+        assert found[1] == pytest.approx(slope.item(), rel=1e-7)
+    assert (found[2] - 1) / -u == pytest.approx(found[1], rel=1e-12)  # h = phi + u Phi
 
 
 @pytest.mark.parametrize("low", [-1e6, -40.0, -26.0, -24.0, -3.0, 2.0])
@@ -111,6 +127,20 @@ def test_far_from_all_others_a_pending_point_changes_nothing_but_the_best() -> N
     free = QuickLogExpectedImprovement(model, best_f + 50)
     among = QuickLogExpectedImprovement(model, best_f + 50, X_pending=far)
     torch.testing.assert_close(among(X), free(X), rtol=1e-6, atol=1e-6)
+
+
+def test_a_rough_formula_of_fewer_outcomes_has_the_same_best_point() -> None:
+    model, best_f, pending, X = problem(0, 2, 3)
+    acqf = QuickLogExpectedImprovement(model, best_f, X_pending=pending)
+    form = acqf.closed_form()
+    assert form is not None and form.rough is not None
+    points = form.to_points(X.reshape(-1, 2))
+    exact, rough = (formula(points, gradient=False)[0] for formula in (form.formula, form.rough))
+    assert form.rough.gap.shape < form.formula.gap.shape
+    assert rough.argmax() == exact.argmax()
+    assert (rough != exact).any()
+    alone = QuickLogExpectedImprovement(model, best_f).closed_form()
+    assert alone is not None and alone.rough is None
 
 
 def test_a_pending_point_is_not_proposed_again_nor_is_one_of_two_equal_ones() -> None:
