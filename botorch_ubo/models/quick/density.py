@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -136,17 +135,17 @@ class LogDensity:
             factor, a, c = self._solve(K, p)
             return NOT_POSITIVE_DEFINITE if factor is None else self._value(p, factor, a, c)
 
-    def kernels_along(self, line: Sequence[Vector]) -> Vector:
+    def kernels_along(self, line: Vector) -> Vector:
         r"""Prior covariances at vectors whose length-scales differ by a common factor.
 
         Args:
-            line: Vectors of logarithms, with one output scale.
+            line: ``b x k`` logarithms, with one output scale.
 
         Returns:
             ``b x n x n``.
         """
         d, first = self.X.shape[-1], line[0]
-        shifts = np.array([p[0] - first[0] for p in line])
+        shifts = line[:, 0] - first[0]
         with np.errstate(all="ignore"):
             exponents = np.exp(-2 * shifts)[:, None, None] * self._exponent(first)
             if self.scaled:

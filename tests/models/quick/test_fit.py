@@ -9,7 +9,7 @@ from botorch.fit import fit_gpytorch_mll
 from gpytorch.constraints import GreaterThan
 from gpytorch.mlls import ExactMarginalLogLikelihood
 
-from botorch_ubo.models import default_model
+from botorch_ubo.models import default_model, fit_default_model
 from botorch_ubo.models.quick import EXACT_NOISE, MIN_NOISE, fit_quick_gp
 from botorch_ubo.models.quick.density import LogDensity
 from botorch_ubo.models.quick.gp import QuickGP
@@ -53,6 +53,14 @@ class TestExactObservations:
     def test_lose_with_ten_percent_of_it(self, seed: int) -> None:
         model = fit_quick_gp(make(25, 2, seed, noise=0.1))
         assert 2e-3 < float(model.likelihood.noise.detach()) < 5e-2
+
+    @pytest.mark.parametrize("seed", [285, 345])
+    def test_lose_where_a_little_noise_is_smoother_and_likelier(self, seed: int) -> None:
+        """Compressed outcomes have a kink, which exact observations would have to follow."""
+        generator = torch.Generator().manual_seed(seed)
+        X = 4 * torch.rand(60, 1, generator=generator).double()
+        model = fit_default_model(X, torch.sin(7 * X), unit_box(1))
+        assert float(model.likelihood.noise) > 50 * EXACT_NOISE
 
     def test_only_if_asked_for(self) -> None:
         model = fit_quick_gp(make(25, 2), try_exact=False)
