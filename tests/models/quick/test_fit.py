@@ -60,7 +60,7 @@ class TestExactObservations:
         generator = torch.Generator().manual_seed(seed)
         X = 4 * torch.rand(60, 1, generator=generator).double()
         model = fit_default_model(X, torch.sin(7 * X), unit_box(1))
-        assert float(model.likelihood.noise) > 50 * EXACT_NOISE
+        assert model.likelihood.noise.item() > 50 * EXACT_NOISE
 
     def test_only_if_asked_for(self) -> None:
         model = fit_quick_gp(make(25, 2), try_exact=False)
