@@ -16,15 +16,14 @@ Started again with the same --output, the command does only what is missing.
 """
 
 import argparse
-import json
 from pathlib import Path
-from typing import Any
 
 from tqdm.auto import tqdm
 
 from benchmarks.commands.options import json_file
 from benchmarks.report.calibration import draw_calibration, format_calibration
-from benchmarks.runs.calibration import CASES, SCALES, Key, Search, case_key, search_cases
+from benchmarks.runs.calibration import CASES, SCALES, Key, case_key, search_case
+from benchmarks.runs.kept import map_keys, read_kept
 from benchmarks.runs.metadata import save_json
 
 HELP = "how often certificates hold as beta is made smaller, by kind of path, box and model"
@@ -59,9 +58,9 @@ def run(arguments: argparse.Namespace) -> int:
         for scale in arguments.scales
     ]
     output: Path | None = arguments.output
-    done = _read(output, settings)
+    done = read_kept(output, settings, "searches", case_key)
     missing = [key for key in wanted if key not in done]
-    found = tqdm(search_cases(missing, settings, arguments.jobs), total=len(missing))
+    found = tqdm(map_keys(search_case, missing, settings, arguments.jobs), total=len(missing))
     for number, search in enumerate(found, start=1):
         done[case_key(search)] = search
         if number % _SAVE_EVERY == 0 or number == len(missing):
@@ -78,15 +77,3 @@ def run(arguments: argparse.Namespace) -> int:
         figure = f"![Coverage against the factor on beta]({output.stem}.png)"
         output.with_suffix(".md").write_text(f"{text}{figure}\n\n{report}\n")
     return 0
-
-
-def _read(output: Path | None, settings: dict[str, Any]) -> dict[Key, Search]:
-    if output is None or not output.exists():
-        return {}
-    content = json.loads(output.read_text())
-    if content["settings"] != settings:
-        raise SystemExit(
-            f"expected {output} to be of settings {settings}; it is of {content['settings']}. Give "
-            "another --output, or the same settings"
-        )
-    return {case_key(search): search for search in content["searches"]}

@@ -18,7 +18,8 @@ from tqdm.auto import tqdm
 
 from benchmarks.commands.options import json_file
 from benchmarks.report.measured import format_coverage
-from benchmarks.runs.coverage import SCALES, key_of, read_searches, search_all
+from benchmarks.runs.coverage import SCALES, key_of, search_path
+from benchmarks.runs.kept import map_keys, read_kept
 from benchmarks.runs.metadata import save_json
 
 HELP = "how often the certificate holds on sample paths of a known GP"
@@ -45,9 +46,10 @@ def run(arguments: argparse.Namespace) -> int:
     settings = {name: getattr(arguments, name) for name in SETTINGS}
     numbers = range(arguments.paths)
     wanted = [(dim, path, beta) for dim in arguments.dims for path in numbers for beta in SCALES]
-    done = read_searches(arguments.output, settings)
+    done = read_kept(arguments.output, settings, "searches", key_of)
     missing = [key for key in wanted if key not in done]
-    for search in tqdm(search_all(missing, settings, arguments.jobs), total=len(missing)):
+    results = map_keys(search_path, missing, settings, arguments.jobs)
+    for search in tqdm(results, total=len(missing)):
         done[key_of(search)] = search
         ordered = sorted(done.values(), key=key_of)
         save_json(arguments.output, settings=settings, searches=ordered)

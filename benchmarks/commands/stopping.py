@@ -27,17 +27,16 @@ Started again with the same --output, the command does only what is missing.
 """
 
 import argparse
-import json
 from pathlib import Path
-from typing import Any
 
 from tqdm.auto import tqdm
 
 from benchmarks.commands.options import json_file, parse_seeds
 from benchmarks.problems.textbook import PROBLEMS
 from benchmarks.report.stopping import draw_stopping, format_stopping
+from benchmarks.runs.kept import map_keys, read_kept
 from benchmarks.runs.metadata import save_json
-from benchmarks.runs.stopping import FUNCTIONS, PATHS, POLICIES, Key, Run, key_of, run_all
+from benchmarks.runs.stopping import FUNCTIONS, PATHS, POLICIES, Key, key_of, run_to_the_end
 
 HELP = "the certificate, a published rule and Optuna's terminator: when each would have stopped"
 SETTINGS = ("budget", "share", "delta")
@@ -75,9 +74,10 @@ def run(arguments: argparse.Namespace) -> int:
         for policy in arguments.policies
     ]
     output: Path | None = arguments.output
-    done = _read(output, settings)
+    done = read_kept(output, settings, "runs", key_of)
     missing = [key for key in wanted if key not in done]
-    for found in tqdm(run_all(missing, settings, arguments.jobs), total=len(missing)):
+    results = map_keys(run_to_the_end, missing, settings, arguments.jobs)
+    for found in tqdm(results, total=len(missing)):
         done[key_of(found)] = found
         save_json(output, settings=settings, runs=sorted(done.values(), key=key_of))
     chosen = [done[key] for key in wanted]
@@ -97,15 +97,3 @@ def run(arguments: argparse.Namespace) -> int:
             "rule in a run, until it stops. By problem: median evaluations (right stops of all).\n"
         )
     return 0
-
-
-def _read(output: Path | None, settings: dict[str, Any]) -> dict[Key, Run]:
-    if output is None or not output.exists():
-        return {}
-    content = json.loads(output.read_text())
-    if content["settings"] != settings:
-        raise SystemExit(
-            f"expected {output} to be of settings {settings}; it is of {content['settings']}. Give "
-            "another --output, or the same settings"
-        )
-    return {key_of(found): found for found in content["runs"]}

@@ -6,9 +6,7 @@ over its box. Besides, the event that the theorem rests on is looked at: that th
 bound at the true maximiser, with the slack for a grid, is never below the maximum.
 """
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import repeat
 from typing import Any
 
 import torch
@@ -23,7 +21,6 @@ from benchmarks.problems.sample_paths import (
     maximizer_in,
     maximum_in,
 )
-from benchmarks.runs.pool import open_executor
 from botorch_ubo import ExpandingBounds, TheoremBeta, fit_default_model, get_method
 
 SCALES = (1.0, 0.2, 0.05, 0.02, 0.005)
@@ -149,15 +146,6 @@ def _upper(model: SingleTaskGP, x: Tensor, beta: float) -> float:
     with torch.no_grad():
         posterior = model.posterior(x)
         return float(posterior.mean + (beta * posterior.variance).sqrt())
-
-
-def search_cases(keys: Sequence[Key], settings: dict[str, Any], jobs: int) -> Iterator[Search]:
-    """Search paths in this process, or in several others."""
-    if jobs == 1:
-        yield from (search_case(key, settings) for key in keys)
-        return
-    with open_executor(jobs) as executor:
-        yield from executor.map(search_case, keys, repeat(settings))
 
 
 def case_key(search: Search) -> Key:

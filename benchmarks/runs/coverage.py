@@ -1,17 +1,12 @@
 """One search of a GP sample path with the paper's method, until its regret bound is epsilon."""
 
-import json
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import repeat
-from pathlib import Path
 from typing import Any
 
 import torch
 from scipy.stats.qmc import LatinHypercube
 
 from benchmarks.problems.sample_paths import draw_path, known_model, maximum_in
-from benchmarks.runs.pool import open_executor
 from botorch_ubo import ExpandingBounds, TheoremBeta, get_method
 
 # Factors on ``beta_t`` of Theorem 5.1: its own, and that of the paper's experiments.
@@ -69,25 +64,3 @@ def search_path(key: Key, settings: dict[str, Any]) -> Search:
 def key_of(search: Search) -> Key:
     """Which search it is."""
     return search["dim"], search["path"], search["beta"]
-
-
-def search_all(keys: Sequence[Key], settings: dict[str, Any], jobs: int) -> Iterator[Search]:
-    """Search paths in this process, or in several others."""
-    if jobs == 1:
-        yield from (search_path(key, settings) for key in keys)
-        return
-    with open_executor(jobs) as executor:
-        yield from executor.map(search_path, keys, repeat(settings))
-
-
-def read_searches(output: Path | None, settings: dict[str, Any]) -> dict[Key, Search]:
-    """The searches that a file holds already; it must be of the same settings."""
-    if output is None or not output.exists():
-        return {}
-    content = json.loads(output.read_text())
-    if content["settings"] != settings:
-        raise SystemExit(
-            f"expected {output} to be of settings {settings}; it is of {content['settings']}. Give "
-            "another --output, or the same settings"
-        )
-    return {key_of(search): search for search in content["searches"]}

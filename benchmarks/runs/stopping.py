@@ -1,8 +1,7 @@
 """Runs in a box that stays, to their whole budget, and where each rule would have stopped them."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from itertools import repeat
 from statistics import median
 from time import perf_counter
 from typing import Any
@@ -17,7 +16,6 @@ from benchmarks.methods.stopping import Look, make_rules
 from benchmarks.problems.problem import INITIAL_PER_DIM, Problem
 from benchmarks.problems.sample_paths import draw_path, known_model, maximum_in
 from benchmarks.problems.textbook import PROBLEMS
-from benchmarks.runs.pool import open_executor
 from botorch_ubo import ExpandingBounds, TheoremBeta, fit_default_model, get_method
 
 FUNCTIONS = ("beale", "levy3", "hartmann3", "hartmann6")
@@ -139,15 +137,6 @@ def run_to_the_end(key: Key, settings: dict[str, Any]) -> Run:
         "stops": stops,
         "seconds": {rule: round(value, 2) for rule, value in seconds.items()},
     }
-
-
-def run_all(keys: Sequence[Key], settings: dict[str, Any], jobs: int) -> Iterator[Run]:
-    """Run in this process, or in several others."""
-    if jobs == 1:
-        yield from (run_to_the_end(key, settings) for key in keys)
-        return
-    with open_executor(jobs) as executor:
-        yield from executor.map(run_to_the_end, keys, repeat(settings))
 
 
 def key_of(run: Run) -> Key:

@@ -7,9 +7,7 @@ maximises an acquisition function in the result.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any, Unpack
 
 import torch
@@ -42,8 +40,6 @@ from botorch_ubo.controller.arguments import (
     check_tensors,
 )
 from botorch_ubo.controller.certify import as_whole_box, certify
-from botorch_ubo.controller.expansion import expand, raw_regret_bound
-from botorch_ubo.controller.failures import failing_sides
 from botorch_ubo.controller.fingerprint import fingerprint
 from botorch_ubo.controller.initial_in_space import initial_points_of
 from botorch_ubo.controller.memory import BoxWithMemory
@@ -52,6 +48,7 @@ from botorch_ubo.controller.not_psd import refusing_indefinite
 from botorch_ubo.controller.old_arguments import taking_old_arguments
 from botorch_ubo.controller.rebuilding import rebuilt_state
 from botorch_ubo.controller.review import OnExpand, check_on_expand
+from botorch_ubo.controller.step import LastStep, take_step
 from botorch_ubo.controller.suggestion import (
     candidates,
     check_categories,
@@ -66,10 +63,8 @@ from botorch_ubo.policies.goal import Constraint, check_goal
 from botorch_ubo.policies.state import BoxState
 from botorch_ubo.policies.strategy import Strategy
 from botorch_ubo.policies.view import ModelView
-from botorch_ubo.records import Certificate, ExpansionRecord, StepRecord
+from botorch_ubo.records import Certificate, ExpansionRecord
 from botorch_ubo.spaces import Space
-
-logger = logging.getLogger("botorch_ubo")
 
 
 class ExpandingBounds(BoxWithMemory):
@@ -155,7 +150,7 @@ class ExpandingBounds(BoxWithMemory):
             space=space,
         )
         self.on_expand = check_on_expand(on_expand)
-        self._last: tuple[str, tuple[Tensor, ...], Context] | None = None
+        self._last: LastStep | None = None
         super().__init__(self.method.name, settings, bounds)
 
     @classmethod
@@ -357,58 +352,18 @@ class ExpandingBounds(BoxWithMemory):
         state = self._state
         X = view.X_raw
         data = fingerprint(X, *training_targets(view.model))
-        if data == state.fingerprint:
-            moved = bool(state.history) and state.history[-1].num_observations == len(X)
-            context = Context(view, state, self.settings)
-            return state.history[-1] if moved else None, self._known(context, data)
         context = Context(view, state, self.settings)
-        self.method.strategy.check(context)
-        verdict = self.method.trigger(context)
-        record: ExpansionRecord | None = None
-        new = state
-        if verdict.fires:
-            failing = failing_sides(X, X_failed)
-            new, record = expand(context, verdict, failing, self.on_expand)
-            if record.notable:
-                logger.info("%s", record)
-        first = state.num_initial is None
-        step = StepRecord(
-            len(X),
-            view.to_raw_difference(context.epsilon),
-            verdict.compared.get("beta"),
-            raw_regret_bound(context, verdict),
+        if data == state.fingerprint:
+            if self._last is None or not self._last.is_of(context.model, data):
+                self._last = LastStep.of(context, data)
+            moved = bool(state.history) and state.history[-1].num_observations == len(X)
+            return state.history[-1] if moved else None, self._last.context
+        self._state, record, context = take_step(
+            context, self.method, data, X_failed, self.on_expand
         )
-        self._state = replace(
-            new,
-            num_initial=len(X) if first else state.num_initial,
-            num_at_expansion=len(X) if first or record else state.num_at_expansion,
-            num_observed=len(X),
-            fingerprint=data,
-            trace=(*state.trace, step),
-        )
-        # A context of the unmoved box keeps what the trigger computed; its counters are equal.
-        if record is not None or first:
-            context = context.with_state(self._state)
-        self._last = data, _parameters(view.model), context
+        self._last = LastStep.of(context, data)
         return record, context
-
-    def _known(self, context: Context, data: str) -> Context:
-        """The context of the last step again for the same model, with all that it has computed."""
-        parameters = _parameters(context.model)
-        if self._last is None or self._last[0] != data or not _equal(self._last[1], parameters):
-            self._last = data, parameters, context
-        return self._last[2]
 
     def _view(self, model: Model, X_baseline: Tensor | None = None) -> ModelView:
         first, limits = self._state.initial_bounds, self.data_limits
         return view_of(model, first, limits, self.settings, X_baseline)
-
-
-def _parameters(model: Model) -> tuple[Tensor, ...]:
-    return tuple(p.detach().clone() for p in model.parameters())
-
-
-def _equal(known: tuple[Tensor, ...], now: tuple[Tensor, ...]) -> bool:
-    return len(known) == len(now) and all(
-        a.device == b.device and torch.equal(a, b) for a, b in zip(known, now, strict=True)
-    )

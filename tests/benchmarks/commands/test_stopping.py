@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.__main__ import main
-from benchmarks.runs import stopping
+from benchmarks.commands import stopping
 
 ARGUMENTS = ["stopping", "--problems", "path1", "--policies", "LogEI", "--budget", "5"]
 
