@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.__main__ import main
-from benchmarks.runs import coverage
+from benchmarks.commands import coverage
 
 ARGUMENTS = ["coverage", "--paths", "1", "--dims", "1", "--lengthscale", "0.5"]
 SETTINGS = {"delta": 0.1, "epsilon": 0.05, "lengthscale": 0.5, "max_evaluations": 200}
