@@ -32,7 +32,8 @@ from botorch_ubo.boxes import clip, hull
 from botorch_ubo.models.quick import ClosedForm, ascend, closed_form, has_quick_search
 
 _STARTS_ON_GRID, _ROUNDS_ON_GRID = 16, 5
-_WITH_FORMULA = 4  # times as many restarts, which then cost little
+_ALL_AT_ONCE = 10  # times as many restarts with a formula, most of which are soon given up
+_ONE_BY_ONE = 4  # the same where each is climbed to its end
 _MORE_SAMPLES, _FEW_DATA = 3, 300  # times as many samples, of a hundred data or fewer, likewise
 _MAX_DIM = 30  # up to which a matrix for every restart costs less than memory of a few steps
 _MAX_SEARCHED = 5  # boxes of a union that are worth a local search
@@ -109,11 +110,12 @@ def _maximize_one(
         return maximize_on_device(form, boxes, seed, settings)
     best: tuple[Tensor, Tensor] | None = None
     quick = closed_form(acq_function) if settings.options is None else None
-    if quick is not None:
+    if quick is not None and boxes.shape[-1] <= _MAX_DIM:
         more = min(_MORE_SAMPLES, max(1, _FEW_DATA // len(neighborhood.X)))
+        restarts = _ONE_BY_ONE if neighborhood.categories else _ALL_AT_ONCE
         settings = replace(
             settings,
-            num_restarts=_WITH_FORMULA * settings.num_restarts,
+            num_restarts=restarts * settings.num_restarts,
             raw_samples=more * settings.raw_samples,
         )
     share = settings

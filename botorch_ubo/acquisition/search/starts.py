@@ -17,6 +17,7 @@ from botorch.acquisition.acquisition import AcquisitionFunction
 from botorch.exceptions.errors import UnsupportedError
 from botorch.models.model import Model
 from botorch.utils.sampling import draw_sobol_samples
+from scipy.spatial.distance import cdist
 from torch import Tensor
 
 from botorch_ubo.acquisition.search.categories import (
@@ -30,7 +31,8 @@ from botorch_ubo.models.quick import Array, to_array
 from botorch_ubo.models.space import from_model_space, to_model_space
 
 _FREE = InputSpace()
-_POOL = 256  # samples among which starts are sought at first
+_POOL = 256  # samples among which starts are sought at a time
+_ROWS = 32  # of them, whose distances are taken at once
 _SEPARATION = 0.2  # length-scales between two starts: closer ones climb the same hill
 
 
@@ -150,25 +152,35 @@ class StartsAroundData:
 
 def best_apart(values: Array, scaled: Array, count: int) -> list[int]:
     """Indices of the ``count`` best values that are ``_SEPARATION`` apart where possible."""
-    if len(values) > _POOL:  # the best few hundred have enough of them, as a rule
-        top = np.argpartition(-values, _POOL)[:_POOL]
-        chosen = _greedy(values[top], scaled[top], count)
-        if len(chosen) == count:
-            return top[chosen].tolist()
-    return _greedy(values, scaled, count)
-
-
-def _greedy(values: Array, scaled: Array, count: int) -> list[int]:
-    values = values.copy()
     chosen: list[int] = []
-    for _ in range(count):
-        index = int(values.argmax())
-        if values[index] == -np.inf:  # all taken, or too close
-            break
-        chosen.append(index)
-        away = scaled - scaled[index]
-        values[np.einsum("ij,ij->i", away, away) < _SEPARATION**2] = -np.inf
-        values[index] = -np.inf
+    left = np.flatnonzero(values > -np.inf)
+    while len(left) and len(chosen) < count:
+        pool = left
+        if len(left) > _POOL:  # the best of them have enough, as a rule
+            parted = np.argpartition(-values[left], _POOL)
+            pool, left = left[parted[:_POOL]], left[parted[_POOL:]]
+        else:
+            left = left[:0]
+        pool = pool[np.argsort(-values[pool], kind="stable")]
+        if chosen:
+            pool = pool[(cdist(scaled[pool], scaled[chosen]) >= _SEPARATION).all(axis=-1)]
+        chosen += pool[_first_apart(scaled[pool], count - len(chosen))].tolist()
+    return chosen
+
+
+def _first_apart(places: Array, count: int) -> list[int]:
+    """Indices of the first ``count`` of some places that are apart from those before."""
+    chosen: list[int] = []
+    left = np.ones(len(places), dtype=bool)
+    for begin in range(0, len(places), _ROWS):
+        # Distances of many rows at once cost as much as those of one.
+        apart = cdist(places[begin : begin + _ROWS], places) >= _SEPARATION
+        for index, row in enumerate(apart, start=begin):
+            if left[index]:
+                if len(chosen) == count:
+                    return chosen
+                chosen.append(index)
+                left &= row
     return chosen
 
 

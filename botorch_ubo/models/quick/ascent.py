@@ -21,7 +21,7 @@ _SHORTEST_STEP = 1e-6  # of the one that was to be taken first
 _MAX_CALLS = 120
 _SUFFICIENT = 1e-4  # of the promised increase [Nocedal2006, equation 3.4]
 _LEAST_CURVATURE = 1e-12  # of a step that anything is learned from
-_PATIENCE, _CATCH_UP = 2, 8.0  # calls, and times what a step promises, before a row is given up
+_PATIENCE, _CATCH_UP = 2, 2.0  # calls, and times what a step promises, before a row is given up
 
 
 def ascend(
