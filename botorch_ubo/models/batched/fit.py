@@ -38,6 +38,7 @@ _WITH_NOISE = (0.0, 0.0, -0.25, 0.5)
 _EXACT = (0.0, 0.0, -0.5, 0.0)
 # Of the same, added in even dimensions and subtracted in odd ones.
 _TILTS = (0.5, -0.5, 0.0, 0.0)
+_UPRIGHT = (2, 3, 2, 3, 6, 7, 6, 7)  # of all starts, those without a tilt, twice
 _FEW = 60  # data; with more, the tilted starts find nothing that the others do not
 _MAX_ROUGHENING = 1.2
 _TOGETHER = 6  # evaluations before some leave
@@ -90,15 +91,20 @@ def fit_batched(X: Tensor, y: Tensor, present: Tensor) -> BatchedFit:
 
 
 def _fit_together(X: Tensor, y: Tensor, present: Tensor) -> BatchedFit:
-    B, _, d = X.shape
+    B, n, d = X.shape
     priors = Hyperpriors.of(d, X)
-    starts, exact, lower, upper = _starts(priors, d, tilted=X.shape[1] <= _FEW)
+    few = present.sum(dim=-1) <= _FEW  # of its own, whatever the others of the batch have
+    tilted = n <= _FEW or bool(few.any())
+    starts, exact, lower, upper = _starts(priors, d, tilted)
     S = len(exact)
+    starts = starts.expand(B, S, d + 2)
+    if tilted and n > _FEW:
+        starts = torch.where(few[:, None, None], starts, starts[:, _UPRIGHT])
     density = BatchedDensity.of(X, y, present, priors, exact)
     known = priors.scale.square().reciprocal() + _CURVATURE * present.sum(-1, keepdim=True)
     descent = begin_descent(
         density,
-        starts.repeat(B, 1),
+        starts.reshape(B * S, d + 2),
         lower.repeat(B, 1),
         upper.repeat(B, 1),
         _STOPPING,

@@ -1,9 +1,12 @@
 """Fits of many models: as good as those of one after the other."""
 
 import math
+from dataclasses import replace
 
+import pytest
 import torch
 
+import botorch_ubo.models.batched.fit as fitting
 from botorch_ubo.models import fit_default_model
 from botorch_ubo.models.batched import fit_batched, groups, standardize_outcomes
 from botorch_ubo.models.batched.density import BatchedDensity, Hyperpriors
@@ -36,14 +39,23 @@ def test_densities_are_those_of_single_fits():
     assert float((fit.value - of_single).max()) < 0.05
 
 
-def test_a_run_is_fitted_as_if_it_were_alone():
-    X, Y, present = data(sizes=SIZES)
+@pytest.mark.parametrize(
+    ("sizes", "run"), [(SIZES, 1), ((20, 70, 25), 0), ((20, 70, 25), 1), ((65, 70), 0)]
+)
+@pytest.mark.parametrize("evaluations", [2, 28])
+def test_a_run_is_fitted_as_if_it_were_alone(sizes, run, evaluations, monkeypatch):
+    # Few and many data have other starts, and of short descents the ends are other ones.
+    monkeypatch.setattr(fitting, "_TOGETHER", min(evaluations, fitting._TOGETHER))
+    short = replace(fitting._STOPPING, evaluations=evaluations)
+    monkeypatch.setattr(fitting, "_STOPPING", short)
+    X, Y, present = data(sizes=sizes)
     y = standardize_outcomes(X / 2, Y, present).y
-    together = fit_batched(0.5 + X / 6, y, present)
-    n = SIZES[1]
-    alone = fit_batched(0.5 + X[1:2, :n] / 6, y[1:2, :n], present[1:2, :n])
-    torch.testing.assert_close(together.p[1:2], alone.p, atol=1e-6, rtol=0)
-    torch.testing.assert_close(together.noise[1:2], alone.noise, atol=1e-9, rtol=1e-6)
+    X[..., ::2] *= 10.0  # so that a start that is long in these dimensions is a good one
+    together = fit_batched(X, y, present)
+    one, n = slice(run, run + 1), sizes[run]
+    alone = fit_batched(X[one, :n], y[one, :n], present[one, :n])
+    torch.testing.assert_close(together.p[one], alone.p, atol=1e-6, rtol=0)
+    torch.testing.assert_close(together.noise[one], alone.noise, atol=1e-9, rtol=1e-6)
 
 
 def test_groups_that_fit_a_cache_come_to_the_same(monkeypatch):
