@@ -3,7 +3,8 @@
 Data are those of whole runs of the default, rippled functions among them. Every so many steps
 
   fit     the density of the hyper-parameters is compared with the best of ten long descents, of the
-          density that was chosen (noise inferred, or observations exact), in nats
+          density that was chosen (noise inferred, or observations exact), in nats; ten further
+          descents are compared with them, too, to show what chance there is in such a best
   search  log EI of the candidate is compared with the best of 144 restarts from 8192 samples
 
 With --batched, fit and search are those of `BatchedRuns`, of the same data.

@@ -16,6 +16,7 @@ from benchmarks.runs.gpu import DEFAULT_BEHIND, RTOL
 from benchmarks.runs.table import read_table
 
 Rows = Sequence[dict[str, Any]]
+QUALITY_LARGE = 0.5
 QUALITY_WITHIN = {"fit": 0.05, "search": 0.01}
 QUALITY_TARGETS = {"fit": ("fits", 0.95), "search": ("searches", 0.99)}
 SLOWEST_TARGET = 3.0
@@ -47,8 +48,19 @@ def format_quality(measured: Rows) -> str:
         for plural, target in [QUALITY_TARGETS[kind]]
         for share in [(table[kind] <= near).mean()]
     ]
+    large = [
+        f"{plural} that lose more than {QUALITY_LARGE}: {(table[kind] > QUALITY_LARGE).sum()} of "
+        f"{len(table)}"
+        for kind, (plural, _) in QUALITY_TARGETS.items()
+    ]
+    others, near = table["ten_others"], QUALITY_WITHIN["fit"]
+    chance = (
+        f"the best of ten long descents from other draws, in place of a fit: "
+        f"{percent((others <= near).mean())} within {near}, {(others > QUALITY_LARGE).sum()} of "
+        f"{len(table)} lose more than {QUALITY_LARGE}, the largest {others.max():.2g}"
+    )
     frame = pd.DataFrame.from_dict(rows, orient="index")
-    return "\n\n".join([write_table(frame, "problem"), *verdicts])
+    return "\n\n".join([write_table(frame, "problem"), *verdicts, *large, chance])
 
 
 def format_endurance(steps: pd.DataFrame) -> str:

@@ -18,13 +18,15 @@ SETTINGS = {"delta": 0.1, "epsilon": 0.05, "lengthscale": 0.5, "max_evaluations"
 
 class TestQuality:
     def test_shares_and_verdicts(self) -> None:
-        rows = [
-            {"problem": "beale", "dim": 2, "fit": fit, "search": 0.0} for fit in (0.0, 0.04, 0.2, 0)
-        ]
+        row = {"problem": "beale", "dim": 2, "search": 0.0}
+        losses = [(0.0, 0.0), (0.04, 0.6), (0.7, 2.0), (0.0, 0.0)]
+        rows = [{**row, "fit": fit, "ten_others": others} for fit, others in losses]
         table = format_quality(rows)
         assert "| beale | 2 | 4 | 75% |" in table
         assert "fits within 0.05: 75%, target 95%: MISSED" in table
         assert "searchs" not in table and "searches within 0.01: 100%" in table
+        assert "fits that lose more than 0.5: 1 of 4" in table
+        assert "in place of a fit: 50% within 0.05, 2 of 4 lose more than 0.5, the" in table
 
 
 class TestEndurance:
