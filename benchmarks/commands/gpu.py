@@ -11,7 +11,7 @@ TF32 is off.
 
 With `--stages runs`, many runs at once (`BatchedRuns`, the default method): suggestions per second
 for --runs of them with 30 data, the kernel launches of a step, and on the CPU the ratio to the same
-runs one after the other.
+runs one after the other; with --before FOLDER, a checkout, also to an older version's.
 
 After that, values, gradients, boxes and suggestions of the GPU are compared with the CPU's; the
 default's suggestion by the CPU's model, in nats of log expected improvement.
@@ -23,6 +23,8 @@ otherwise idle machine: FILE.json and FILE.md are what benchmarks/results has, w
 import argparse
 import warnings
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -34,6 +36,7 @@ from benchmarks.report.measured import format_gpu, format_many_runs
 from benchmarks.runs.gpu import DTYPES, Case, compare, measure
 from benchmarks.runs.many_runs import ManyRuns, measure_many
 from benchmarks.runs.metadata import save_json
+from benchmarks.runs.speed import Version
 
 HELP = "time a step on the CPU and on a GPU, and compare their results"
 
@@ -56,6 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--stages", nargs="+", choices=STAGES, default=["step"], help="default: step")
     add("--runs", type=int, nargs="+", default=RUNS, metavar="R", help="of `--stages runs`")
     add("--data", type=int, nargs="+", default=[30], metavar="N", help="of each of those runs")
+    add("--before", type=Path, metavar="FOLDER", help="of an older version, for `--stages runs`")
     add("--repeats", type=int, default=20, help="default: %(default)s")
     add("--output", type=json_file, metavar="FILE.json", help="all times; tables go to FILE.md")
 
@@ -79,10 +83,11 @@ def run(arguments: argparse.Namespace) -> int:
             others = [device for device in devices if device != "cpu"]
             equalities = [compare(case, device) for device in others for case in compared]
         if "runs" in arguments.stages:
-            for case in _many(arguments):
-                for device in devices:
-                    many.append(measure_many(case, device, arguments.repeats))
-                    print("measured", *many[-1].values(), flush=True)
+            with _version(arguments.before) as before:
+                for case in _many(arguments):
+                    for device in devices:
+                        many.append(measure_many(case, device, arguments.repeats, before))
+                        print("measured", *many[-1].values(), flush=True)
     parts = [format_gpu(timings, equalities)] if timings else []
     parts += [format_many_runs(many)] if many else []
     report = "\n\n".join(parts)
@@ -92,6 +97,17 @@ def run(arguments: argparse.Namespace) -> int:
         text = f"# One step on the CPU and on a GPU\n\n{__doc__.strip()}\n\n{report}\n"
         arguments.output.with_suffix(".md").write_text(text)
     return 0 if all(found["equal"] for found in equalities) else 1
+
+
+@contextmanager
+def _version(folder: Path | None) -> Iterator[Version | None]:
+    """An older version in a process of its own, if there is one to compare with."""
+    version = None if folder is None else Version(folder)
+    try:
+        yield version
+    finally:
+        if version is not None:
+            version.close()
 
 
 def _is_there(device: str) -> bool:

@@ -194,6 +194,9 @@ def format_many_runs(rows: Rows) -> str:
         if device == "cpu" and len(part):
             alone = part["seconds_one_by_one"].map(_median)
             parts["times as fast as one by one"] = (alone * speed).map("{:.1f}".format)
+            if "seconds_before" in part:
+                alone = part["seconds_before"].map(_median)
+                parts["as one by one before"] = (alone * speed).map("{:.1f}".format)
     launched = frame.drop_duplicates(keys).set_index(keys)["launched"].astype(str)
     parts["launches"] = launched
     text = ["## Many runs at once", write_table(pd.DataFrame(parts).reset_index(keys[1:]), "runs")]

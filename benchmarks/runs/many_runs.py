@@ -11,6 +11,7 @@ from torch import Tensor
 from benchmarks.runs.gpu import DTYPES
 from benchmarks.runs.metadata import peak_memory
 from benchmarks.runs.operations import Operations, synchronize
+from benchmarks.runs.speed import Version
 from botorch_ubo import BatchedRuns, ExpandingBounds
 from botorch_ubo.models.batched import groups
 
@@ -40,8 +41,20 @@ class ManyRuns:
         return [(-1.0, 1.0)] * self.dim
 
 
-def measure_many(case: ManyRuns, device: str, repeats: int) -> dict[str, Any]:
-    """Seconds per step of all runs, the operations in it, and seconds per run one by one."""
+def measure_many(
+    case: ManyRuns, device: str, repeats: int, before: Version | None = None
+) -> dict[str, Any]:
+    r"""Seconds per step of all runs, the operations in it, and seconds per run one by one.
+
+    Args:
+        case: How many runs of how many data.
+        device: Where.
+        repeats: How often, after one time that does not count.
+        before: An older version, whose seconds per run are taken, too.
+
+    Returns:
+        What was measured.
+    """
     data = [case.data(run) for run in range(case.runs)]
     options: dict[str, Any] = {"dtype": DTYPES[case.dtype], "device": device}
     # On a CPU that others use, too, the time of this process.
@@ -73,6 +86,8 @@ def measure_many(case: ManyRuns, device: str, repeats: int) -> dict[str, Any]:
     }
     if device == "cpu":
         found["seconds_one_by_one"] = _one_by_one(case)
+        if before is not None:
+            found["seconds_before"] = _one_by_one_before(case, before)
     return found
 
 
@@ -87,6 +102,18 @@ def _one_by_one(case: ManyRuns) -> list[float]:
         box.suggest(box.fit(X, Y.unsqueeze(-1)))
         seconds.append(time.process_time() - began)
     return seconds
+
+
+def _one_by_one_before(case: ManyRuns, before: Version) -> list[float]:
+    """The same of an older version, means over its last few steps."""
+    bounds = torch.tensor(case.box(), dtype=torch.double).T.tolist()
+    seconds = []
+    for run in range(WARM_UP + ONE_BY_ONE):
+        X, Y = case.data(run)
+        asked = {"q": 1, "X_pending": [], "X_failed": [], "bounds": bounds}
+        answer = before({"X": X.tolist(), "Y": (-Y).unsqueeze(-1).tolist(), **asked})
+        seconds.append(answer["seconds"])
+    return seconds[WARM_UP:]
 
 
 def _rosenbrock(X: Tensor) -> Tensor:

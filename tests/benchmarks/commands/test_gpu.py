@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from benchmarks.__main__ import main
+from benchmarks.runs.metadata import ROOT
 from tests.support.on_devices import needs_simgpu, simgpu
 
 SMALL = ["--sizes", "16", "32", "--dims", "2", "--repeats", "2", "--q", "1", "2"]
@@ -54,12 +55,15 @@ def test_many_runs_at_once(tmp_path: Path) -> None:
     output = tmp_path / "runs.json"
     words = ["--stages", "runs", "--devices", "cpu", "--dtypes", "double", "--dims", "2"]
     words += ["--runs", "1", "3", "--data", "8", "--repeats", "1", "--output", str(output)]
+    words += ["--before", str(ROOT)]  # this version, as if it were an older one
     assert main(["gpu", *words]) == 0
     kept = json.loads(output.read_text())["runs"]
     assert [row["runs"] for row in kept] == [1, 3]
     assert all(row["launched"] > 100 and len(row["seconds_one_by_one"]) == 8 for row in kept)
     text = output.with_suffix(".md").read_text()
     assert "## Many runs at once" in text and "## Fit" not in text
+    assert all(len(row["seconds_before"]) == 8 and min(row["seconds_before"]) > 0 for row in kept)
+    assert "| as one by one before |" in text
 
 
 def test_bad_arguments(capsys: pytest.CaptureFixture[str]) -> None:
