@@ -41,7 +41,7 @@ _TILTS = (0.5, -0.5, 0.0, 0.0)
 _UPRIGHT = (2, 3, 2, 3, 6, 7, 6, 7)  # of all starts, those without a tilt, twice
 _FEW = 60  # data; with more, the tilted starts find nothing that the others do not
 _MAX_ROUGHENING = 1.2
-_TOGETHER = 6  # evaluations before some leave
+_TOGETHER = 8  # evaluations before some leave
 _BEHIND = 2.0  # nats that a descent is not expected to make up for, to another of its kind
 _FAR_BEHIND = 2.0  # the same, to one of the other kind, beside the handicap
 _STOPPING = Stopping(evaluations=28, ftol=3e-3, longest=1.0)  # nats; less than data can tell apart

@@ -8,6 +8,7 @@ first, and that differences of thousandths of a nat do not matter.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +20,19 @@ TOLERANCE = 5e-3
 _FLAT = 0.1  # slope beyond which there may be more to gain than a step promises
 _LONGEST_STEP = 2.0  # of a logarithm
 _MAX_STEPS, _MAX_TRIALS = 60, 8
-_PATIENCE, _CATCH_UP = 6, 10.0  # steps, and times what one promises, before it is given up
 _SUFFICIENT = 1e-4  # of the promised decrease [Nocedal2006, equation 3.4]
+
+
+class Patience(NamedTuple):
+    """When a descent with a target is given up."""
+
+    steps: int
+    """That it has at least."""
+    catch_up: float
+    """Times what a step promises, that it is expected to make up for."""
+
+
+PATIENT = Patience(steps=6, catch_up=10.0)
 
 
 def descend(
@@ -31,6 +43,7 @@ def descend(
     inverse: Vector,
     target: float = np.inf,
     tolerance: float = TOLERANCE,
+    patience: Patience = PATIENT,
 ) -> tuple[Vector, float]:
     r"""A minimum near a start.
 
@@ -43,6 +56,7 @@ def descend(
             them is written.
         target: A value to come below; a descent that promises too little for that is given up.
         tolerance: Nats that another step has to promise.
+        patience: When to give up.
 
     Returns:
         The minimum, and its value; or where it was given up.
@@ -65,7 +79,7 @@ def descend(
         # The first guess of a curvature may be far too large where the data do not tell of one.
         if slope >= 0 or (slope > -tolerance and np.abs(free).max() < flat):
             break
-        if count >= _PATIENCE and value + _CATCH_UP * slope > target:
+        if count >= patience.steps and value + patience.catch_up * slope > target:
             break
         shorter = min(1.0, _LONGEST_STEP / float(np.abs(step).max()))
         found = _search_line(function, p, value, shorter * step, shorter * slope, lower, upper)

@@ -3,21 +3,23 @@ r"""Where the density of the hyper-parameters is largest, among several maxima."
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from botorch_ubo.models.quick.density import LogDensity, Vector
-from botorch_ubo.models.quick.descent import TOLERANCE, descend
+from botorch_ubo.models.quick.descent import PATIENT, TOLERANCE, Patience, descend
 
 EXACT_NOISE = 1e-6
 """Noise of exact observations, relative to the outcomes' variance: what gpytorch allows."""
 MIN_NOISE = 1e-4
 """Least noise that is inferred, as in BoTorch, where the model's constraint allows less."""
 START_SHARES = (-0.6, -0.2, 0.2, 0.6, 1.0)  # of the way from the mode to the median
-_LEAST_DRAWS, _MOST_DRAWS = 2, 12  # and one for every length-scale, between these
+_OTHER_END = 0.5  # of the same way, whence a descent meets other maxima than from below
 _MUCH_NOISE = 0.3
 _ROUGHLY = 0.1  # nats that do not matter as long as noise is only compared with none
+_IMPATIENT = Patience(steps=2, catch_up=3.0)
 _HOPELESS = 30.0, 6.0  # nats that a descent is not expected to make up for, and per length-scale
 
 
@@ -56,8 +58,8 @@ def find_maximum(density: LogDensity, try_exact: bool, max_roughening: float) ->
         found = _with_noise(start)
     if found.density is density:  # which was descended roughly, if at all
         found = _descend(found)
-    draws = _within_bounds(found.density, _draws(found.density))
-    return _rival(_best(found.density, draws), found)
+    other = _within_bounds(found.density, _along(found.density, [_OTHER_END]))
+    return _descend(_best(found.density, other), found, found.value, patience=_IMPATIENT)
 
 
 def _with_noise_or_without(start: Maximum, exact: Maximum, max_roughening: float) -> Maximum:
@@ -115,12 +117,13 @@ def _descend(
     found: Maximum | None = None,
     target: float = np.inf,
     tolerance: float = TOLERANCE,
+    patience: Patience = PATIENT,
 ) -> Maximum:
     """The maximum near a start, or the one that is found if that is better."""
     density, inverse = start.density, start.inverse
     if inverse is None:
         inverse = np.diag(1 / density.curvature)
-    p, value = descend(density, start.p, *_bounds(density), inverse, target, tolerance)
+    p, value = descend(density, start.p, *_bounds(density), inverse, target, tolerance, patience)
     if found is not None and not value < found.value:
         return found
     return Maximum(density, p, value, inverse)
@@ -164,15 +167,6 @@ def _within_bounds(density: LogDensity, starts: Vector) -> Vector:
     return np.minimum(np.maximum(starts, lower), upper)
 
 
-def _draws(density: LogDensity) -> Vector:
-    """A few draws between modes and medians of the priors, others with every number of data."""
-    generator = np.random.default_rng(len(density.X))
-    center = density.loc - 0.5 * density.scale**2
-    count = min(max(_LEAST_DRAWS, density.X.shape[-1]), _MOST_DRAWS)
-    drawn: Vector = generator.standard_normal((count, len(center)))
-    return center + 0.7 * density.scale * drawn
-
-
 def _handicap(density: LogDensity, log_noise: float) -> float:
     """Nats by which a density with noise exceeds all of it together.
 
@@ -187,7 +181,12 @@ def _line(density: LogDensity) -> Vector:
 
     The value alone is had at less than half the cost of a step, so they are many.
     """
+    return _along(density, START_SHARES)
+
+
+def _along(density: LogDensity, shares: Sequence[float]) -> Vector:
+    """Priors' modes, with length-scales so far on the way to their medians, a row each."""
     d = density.X.shape[-1]
-    starts = np.tile(density.modes, (len(START_SHARES), 1))
-    starts[:, :d] += np.array(START_SHARES)[:, None] * density.scale[:d] ** 2
+    starts = np.tile(density.modes, (len(shares), 1))
+    starts[:, :d] += np.array(shares)[:, None] * density.scale[:d] ** 2
     return starts
