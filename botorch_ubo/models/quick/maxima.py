@@ -3,7 +3,6 @@ r"""Where the density of the hyper-parameters is largest, among several maxima."
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,10 +15,11 @@ EXACT_NOISE = 1e-6
 MIN_NOISE = 1e-4
 """Least noise that is inferred, as in BoTorch, where the model's constraint allows less."""
 START_SHARES = (-0.6, -0.2, 0.2, 0.6, 1.0)  # of the way from the mode to the median
-_OTHER_END = 0.5  # of the same way, whence a descent meets other maxima than from below
+_SHORT, _BETWEEN, _LONG = -0.2, 0.4, 1.0  # of the same way: a dimension matters, or does not
+_MOST_FLIPS = 12  # length-scales, the shortest, that are tried on the other side
 _MUCH_NOISE = 0.3
 _ROUGHLY = 0.1  # nats that do not matter as long as noise is only compared with none
-_IMPATIENT = Patience(steps=2, catch_up=3.0)
+_LESS_PATIENT = Patience(steps=4, catch_up=6.0)
 _HOPELESS = 30.0, 6.0  # nats that a descent is not expected to make up for, and per length-scale
 
 
@@ -58,8 +58,8 @@ def find_maximum(density: LogDensity, try_exact: bool, max_roughening: float) ->
         found = _with_noise(start)
     if found.density is density:  # which was descended roughly, if at all
         found = _descend(found)
-    other = _within_bounds(found.density, _along(found.density, [_OTHER_END]))
-    return _descend(_best(found.density, other), found, found.value, patience=_IMPATIENT)
+    flipped = _within_bounds(found.density, _flips(found))
+    return _rival(_best(found.density, flipped), found, _LESS_PATIENT)
 
 
 def _with_noise_or_without(start: Maximum, exact: Maximum, max_roughening: float) -> Maximum:
@@ -105,11 +105,11 @@ def _with_noise(start: Maximum, exact: Maximum | None = None) -> Maximum:
     return _rival(_best(density, _within_bounds(density, much)), found)
 
 
-def _rival(start: Maximum, found: Maximum) -> Maximum:
+def _rival(start: Maximum, found: Maximum, patience: Patience = PATIENT) -> Maximum:
     """The maximum that a start leads to, if it is better than the one that is found."""
     if start.value > found.value + _hopeless(start):
         return found
-    return _descend(start, found, found.value)
+    return _descend(start, found, found.value, patience=patience)
 
 
 def _descend(
@@ -181,12 +181,22 @@ def _line(density: LogDensity) -> Vector:
 
     The value alone is had at less than half the cost of a step, so they are many.
     """
-    return _along(density, START_SHARES)
-
-
-def _along(density: LogDensity, shares: Sequence[float]) -> Vector:
-    """Priors' modes, with length-scales so far on the way to their medians, a row each."""
     d = density.X.shape[-1]
-    starts = np.tile(density.modes, (len(shares), 1))
-    starts[:, :d] += np.array(shares)[:, None] * density.scale[:d] ** 2
+    starts = np.tile(density.modes, (len(START_SHARES), 1))
+    starts[:, :d] += np.array(START_SHARES)[:, None] * density.scale[:d] ** 2
+    return starts
+
+
+def _flips(found: Maximum) -> Vector:
+    """A maximum with one length-scale or another long if it is short, and short if it is long.
+
+    Most maxima differ by which dimensions matter.
+    """
+    density, d = found.density, found.density.X.shape[-1]
+    modes, ways = density.modes[:d], density.scale[:d] ** 2
+    is_short = found.p[:d] < modes + _BETWEEN * ways
+    others = modes + np.where(is_short, _LONG, _SHORT) * ways
+    dims = np.argsort(found.p[:d], kind="stable")[:_MOST_FLIPS]
+    starts = np.tile(found.p, (len(dims), 1))
+    starts[np.arange(len(dims)), dims] = others[dims]
     return starts
