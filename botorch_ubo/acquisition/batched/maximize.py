@@ -29,7 +29,7 @@ if TYPE_CHECKING:  # a search comes here, too
     from botorch_ubo.acquisition.search.settings import SearchSettings
 
 _SEPARATION = 0.2  # length-scales between two starts: closer ones climb the same hill
-_NEAREST = 16  # data with the best values, around which samples are drawn
+_NEAREST = 16  # data, and samples, with the best values, around which samples are drawn
 _SHELL = math.sqrt(-2 * math.log(1e-3))  # length-scales to where a datum tells next to nothing
 _STOPPING = Stopping(evaluations=24, ftol=1e-4, longest=2.0)
 _RESTARTS = 8  # times the restarts of one run: a few steps cost less than the samples
@@ -95,9 +95,15 @@ def _maximize_together(
     formula: BatchedFormula, gp: BatchedGP, boxes: Tensor, seeds: Tensor, search: SearchSettings
 ) -> Found:
     restarts = _RESTARTS * search.num_restarts
-    samples, num_filling = _samples(formula, gp, boxes, seeds, search.raw_samples)
+    random = _Random.of(seeds, search.raw_samples // 4, gp.X)
+    samples, num_filling = _samples(formula, gp, boxes, random)
     values = formula(samples, False)[0].nan_to_num(nan=-torch.inf)
-    starts = _best_apart(values, samples, num_filling, restarts)
+    # Where a ripple is much narrower than a length-scale, the best sample is on the wrong one.
+    best = values.topk(min(_NEAREST, values.shape[-1]), dim=-1).indices
+    again = _around(_rows(samples, best), random.sizes[2], random.steps[2] / 2)
+    again = torch.clamp(again, boxes[:, :1], boxes[:, 1:])
+    values = torch.cat([values, formula(again, False)[0].nan_to_num(nan=-torch.inf)], dim=-1)
+    starts = _best_apart(values, torch.cat([samples, again], dim=1), num_filling, restarts)
     return climb_batched(formula, boxes, starts, max(_FINALISTS, search.num_restarts))
 
 
@@ -132,19 +138,34 @@ def climb_batched(
     return Found(x.reshape(B, restarts, d).gather(1, index).squeeze(1), -value)
 
 
+@dataclass(frozen=True)
+class _Random:
+    """What samples are drawn by."""
+
+    shift: Tensor
+    """``B x 1 x d``: of the space-filling ones, in boxes."""
+    sizes: tuple[Tensor, ...]
+    """Three times ``B x m x 1``: of steps, uniform."""
+    steps: tuple[Tensor, ...]
+    """Three times ``B x m x d``: normal."""
+
+    @classmethod
+    def of(cls, seeds: Tensor, count: int, like: Tensor) -> _Random:
+        B, d = len(seeds), like.shape[-1]
+        random = uniform(seeds, d + 3 * count * (1 + d), like)
+        shift, sizes, steps = random.split([d, 3 * count, 3 * count * d], dim=-1)
+        steps = normal(steps).reshape(B, 3 * count, d)
+        return cls(shift.unsqueeze(-2), sizes.unsqueeze(-1).chunk(3, dim=1), steps.chunk(3, dim=1))
+
+
 def _samples(
-    formula: BatchedFormula, gp: BatchedGP, boxes: Tensor, seeds: Tensor, count: int
+    formula: BatchedFormula, gp: BatchedGP, boxes: Tensor, random: _Random
 ) -> tuple[Tensor, int]:
     """``B x m x d`` samples, of which the first are space-filling, and how many those are."""
-    B, n, d = gp.X.shape
-    part = count // 4
-    random = uniform(seeds, d + 2 * part * (1 + d), gp.X)
-    shift, sizes, directions = random.split([d, 2 * part, 2 * part * d], dim=-1)
+    _, n, d = gp.X.shape
+    part = random.sizes[0].shape[1]
     lower, upper = boxes[:, :1], boxes[:, 1:]
-    cube = (filling(count // 2, d, gp.X) + shift.unsqueeze(-2)) % 1.0
-    near, far = sizes.unsqueeze(-1).chunk(2, dim=1)
-    steps = normal(directions).reshape(B, 2 * part, d)
-    to_near, to_far = steps.chunk(2, dim=1)
+    cube = (filling(2 * part, d, gp.X) + random.shift) % 1.0
     data = torch.clamp(gp.X, lower, upper)
     at_data = formula(data, False)[0].nan_to_num(nan=-torch.inf)
     at_data = torch.where(gp.present, at_data, -torch.inf)
@@ -152,19 +173,24 @@ def _samples(
     # A run with fewer data than others: what is not there gives way to its best.
     best = torch.where(gp.present.gather(-1, best), best, best[:, :1])
     tops = _rows(gp.X, best)
-    index = torch.arange(part, device=seeds.device)
-    around = tops[:, index % tops.shape[1]]
-    # Steps of 0.01 to 1 length-scale: the hill at the incumbent may be much narrower than one.
-    jittered = around + 10 ** (-2 * near) * to_near
+    jittered = _around(tops, random.sizes[0], random.steps[0])
     ranks = gp.present.sum(dim=-1, keepdim=True)
     order = gp.present.to(torch.int8).argsort(dim=-1, descending=True, stable=True)
+    index = torch.arange(part, device=ranks.device)
     centers = _rows(gp.X, order.gather(-1, index % ranks))
-    shell = centers + (0.3 + 0.7 * far) * _SHELL * to_far / to_far.norm(dim=-1, keepdim=True)
+    far, steps = 0.3 + 0.7 * random.sizes[1], random.steps[1]
+    shell = centers + far * _SHELL * steps / steps.norm(dim=-1, keepdim=True)
     around_data = torch.cat([tops, jittered, shell], dim=1)
     return (
         torch.cat([lower + cube * (upper - lower), torch.clamp(around_data, lower, upper)], dim=1),
         cube.shape[1],
     )
+
+
+def _around(centers: Tensor, sizes: Tensor, steps: Tensor) -> Tensor:
+    """Steps of 0.01 to 1 times those given: a hill may be much narrower than a length-scale."""
+    index = torch.arange(sizes.shape[1], device=centers.device) % centers.shape[1]
+    return centers[:, index] + 0.01**sizes * steps
 
 
 def _best_apart(values: Tensor, samples: Tensor, num_filling: int, restarts: int) -> Tensor:
