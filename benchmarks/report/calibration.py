@@ -8,6 +8,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from scipy.stats import binomtest
 
+from benchmarks.report.figures import save_figure
 from benchmarks.report.markdown import MISSING, write_table
 from benchmarks.runs.calibration import CASES
 
@@ -139,4 +140,4 @@ def draw_calibration(searches: Sequence[dict[str, Any]], path: Path) -> None:
     ax.set_xlabel("factor on beta of Theorem 5.1")
     ax.set_ylabel("share of certificates that are right")
     ax.legend(frameon=False, fontsize=8)
-    figure.savefig(path)
+    save_figure(figure, path)

@@ -33,10 +33,12 @@ _OF_ITS_OWN: dict[str, tuple[str, int]] = {
     "EI-VarCap": ("#CC79A7", 1),
     "TuRBO-1": ("#E69F00", 0),
     "CMA-ES": ("#E69F00", 1),
+    "Optuna-GP-told": ("#56B4E9", 0),
+    "Optuna-GP-wide5": ("#56B4E9", 1),
     "same-told": ("#555555", 0),
     "same-told-spread": ("#555555", 2),
 }
-_OF_OTHERS = ("#56B4E9", "#8C564B", "#882255", "#117733", "#332288", "#999933")
+_OF_OTHERS = ("#8C564B", "#882255", "#117733", "#332288", "#999933")
 DASHES = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (4, 1, 1, 1)))
 Styles = dict[str, dict[str, Any]]
 REGRET_FLOOR = 1e-12  # a log axis has no place for an optimum found exactly
@@ -88,10 +90,10 @@ def _finish_panels(figure: Figure, x_label: str, y_label: str, path: Path) -> No
     )  # fmt: skip
     figure.supxlabel(x_label, fontsize=9)
     figure.supylabel(y_label, fontsize=9)
-    _save(figure, path)
+    save_figure(figure, path)
 
 
-def _save(figure: Figure, path: Path) -> None:
+def save_figure(figure: Figure, path: Path) -> None:
     """A PNG for the screen and a PDF for print, with every colour as it was given."""
     figure.savefig(path)
     figure.savefig(path.with_suffix(".pdf"), metadata={"CreationDate": None})
@@ -228,4 +230,4 @@ def draw_critical_difference(ranks: pd.Series, test: RankTest, styles: Styles, p
         elbow_props={"linewidth": 0.8}, crossbar_props={"linewidth": 1.6}, marker_props={"s": 12},
     )  # fmt: skip
     ax.tick_params(labelsize=8)
-    _save(figure, path)
+    save_figure(figure, path)

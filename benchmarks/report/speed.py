@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
-from benchmarks.report.figures import COLORS
+from benchmarks.report.figures import choose_styles, save_figure
 from benchmarks.report.markdown import write_table
 
 Rows = Sequence[dict[str, Any]]
@@ -17,6 +17,14 @@ NAMES = {
     "before": "before",
     "stock": "stock BoTorch",
     "optuna": "Optuna's GP",
+    "ax": "Ax",
+}
+# The methods whose lines these have: the default of now and before, the told oracle, Optuna's.
+_AS_IN_REPORTS = {
+    "default": "EI-Turns",
+    "before": "EI-Roaming",
+    "stock": "LogEI-oracle",
+    "optuna": "Optuna-GP-told",
     "ax": "Ax",
 }
 
@@ -123,14 +131,15 @@ def draw_speed(measured: Rows, path: Path) -> None:
     table = table[table["d"] == _most_frequent(table["d"])]
     figure = Figure(figsize=(5.0, 3.4), layout="constrained", dpi=120)
     ax = figure.subplots()
-    for number, name in enumerate(name for name in NAMES if name in set(table["contender"])):
+    styles = choose_styles(_AS_IN_REPORTS["stock"], _AS_IN_REPORTS.values())
+    for name in [name for name in NAMES if name in set(table["contender"])]:
         part = table[table["contender"] == name].sort_values("n")
-        style = {"ms": 3, "lw": 1.2, "color": COLORS[number], "label": NAMES[name]}
-        ax.plot(part["n"], part["median"], "o-", **style)
+        style = {"marker": "o", "ms": 3, "lw": 1.2, **styles[_AS_IN_REPORTS[name]]}
+        ax.plot(part["n"], part["median"], label=NAMES[name], **style)
     ax.set_xscale("log")
     ax.set_yscale("log")
     ax.set_xlabel("observations")
     ax.set_ylabel("seconds of CPU time per suggestion")
     ax.grid(alpha=0.25, linewidth=0.5)
     ax.legend(fontsize=8)
-    figure.savefig(path)
+    save_figure(figure, path)

@@ -8,6 +8,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from benchmarks.report.calibration import share_with_interval
+from benchmarks.report.figures import save_figure
 from benchmarks.report.markdown import MISSING, interval, percent, plain, write_table
 from benchmarks.runs.stopping import PATHS, Run
 
@@ -136,4 +137,4 @@ def draw_stopping(runs: Sequence[Run], path: Path) -> None:
     figure.supxlabel("evaluations at the stop", fontsize=9)
     label = f"regret at the stop / epsilon (at least {REGRET_FLOOR:g} is drawn)"
     figure.supylabel(label, fontsize=9)
-    figure.savefig(path)
+    save_figure(figure, path)

@@ -90,7 +90,7 @@ def quick() -> Iterator[None]:
     """Intervals need not be exact here, nor figures rendered, which takes most of the time."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(statistics, "RESAMPLES", 99)
-        patch.setattr(figures, "_save", lambda figure, path: path.write_text(str(figure)))
+        patch.setattr(figures, "save_figure", lambda figure, path: path.write_text(str(figure)))
         yield
 
 
