@@ -21,7 +21,7 @@ SMALL = steps.Step("small", ("--problems", "beale", "--methods", "CMA-ES", "--se
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(statistics, "RESAMPLES", 99)
-    monkeypatch.setattr(figures, "_save", lambda figure, path: path.write_text(str(figure)))
+    monkeypatch.setattr(figures, "save_figure", lambda figure, path: path.write_text(str(figure)))
     monkeypatch.setattr(results, "STEPS", (SMALL,))
 
 
