@@ -19,7 +19,7 @@ from benchmarks.methods.expanding import expanding
 from benchmarks.methods.log_ei import LOG_EI, wide_box
 from benchmarks.methods.mixed import MixedOptunaContender, optuna_tpe
 from benchmarks.methods.outside import CMAContender, OptunaContender
-from benchmarks.methods.presets import AS_PUBLISHED, PRESETS
+from benchmarks.methods.presets import AS_PUBLISHED, make_as_published
 from benchmarks.methods.selected import SELECTIONS
 from benchmarks.methods.told import SAME, spread_start, true_domain
 from benchmarks.problems.problem import Problem, Start
@@ -29,7 +29,7 @@ from botorch_ubo import available_methods
 from botorch_ubo.methods import DEFAULT_METHOD
 
 # As published is as published: with the authors' model, not the package's default one.
-REGISTRY: dict[str, Make] = {**OF_THE_PACKAGE, AS_PUBLISHED: PRESETS["as_published"]}
+REGISTRY: dict[str, Make] = {**OF_THE_PACKAGE, AS_PUBLISHED: make_as_published}
 
 
 def _optuna_told(problem: Problem, start: Start, seed: int) -> Contender:
@@ -52,7 +52,6 @@ GROUPS: dict[str, dict[str, Make]] = {
     "same": SAME,
     "outside": OUTSIDE,
     "ablation": ABLATIONS,
-    "presets": PRESETS,
     "selection": SELECTIONS,
     "plugin": {},
 }

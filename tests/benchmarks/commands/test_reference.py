@@ -23,11 +23,11 @@ def test_command_runs_resumes_and_starts_where_the_authors_did(
     assert main(arguments) == 0
     first = capsys.readouterr().out
     table = first[first.index("L = ") :]
-    assert "| problem | as_published | authors | corrected |" in table
-    assert "| problem | as_published | corrected |" in table and "–" not in table
+    assert "| problem | GPUCB-UBO | GPUCB-UBO (as published) | authors |" in table
+    assert "| problem | GPUCB-UBO | GPUCB-UBO (as published) |" in table and "–" not in table
     assert "Less the authors', paired by seed" in table and "| all |" in table
     found = {record.method: record for record in read_records(tmp_path / "out")}
-    assert set(found) == {"authors", "as_published", "corrected"}
+    assert set(found) == {"authors", "GPUCB-UBO", "GPUCB-UBO (as published)"}
     assert all(record.X[:6] == X[:6].tolist() for record in found.values())
     assert all(len(record.X) == 8 for record in found.values())
     assert main(arguments) == 0

@@ -40,7 +40,7 @@ def evaluate(problem: Problem, name: str, count: int, seed: int = 0) -> tuple[Te
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [*NUMERIC, "EI-UBO", "corrected"])
+@pytest.mark.parametrize("name", [*NUMERIC, "EI-UBO"])
 def test_same_seed_same_proposals_and_seconds_are_counted(name: str) -> None:
     problem = find_problem("beale", 0)
     first, clocks = evaluate(problem, name, 1)
