@@ -7,9 +7,7 @@ initial points for the same number of evaluations, and prints the normalised log
     log10(max(regret / regret of the best initial point, 1e-4))
 
 side by side, each one's difference from the authors' runs paired by seed, and the first
-expansion's box compared with theirs. Lower is better. What remains different by design: restarts
-of the fit (8 spread ones for scikit-learn's 25), the search of the acquisition function, and in
-`GPUCB-UBO` the model, its noise and units, and the constants of beta.
+expansion's box compared with theirs. Lower is better.
 
 Finished runs are kept as records in --output and skipped the next time.
 """
@@ -21,7 +19,9 @@ from benchmarks.commands import run as run_command
 from benchmarks.commands.options import parse_seeds
 from benchmarks.methods.presets import AS_PUBLISHED
 from benchmarks.problems.reference import AUTHORS, NAMES
-from benchmarks.report.measured import format_reference
+from benchmarks.report.measures import summarize
+from benchmarks.report.reference import write_reference
+from benchmarks.runs.table import read_table
 
 HELP = "compare the presets with runs of the authors' code from the same starts"
 _AS_RUN = {"suite": [], "jobs": 1, "scheduler": None, "data_dir": None, "preset": "cpu",
@@ -44,5 +44,5 @@ def run(arguments: argparse.Namespace) -> int:
     """Run what is missing and print the comparison."""
     status = run_command.run(arguments)
     if status == 0:
-        print(format_reference(arguments.output))
+        print(write_reference(summarize(read_table([arguments.output]))))
     return status

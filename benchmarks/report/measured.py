@@ -1,19 +1,14 @@
 """Tables of the commands that measure: quality, endurance, coverage, gpu, reference, torture."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 from scipy.stats import binomtest
 
-from benchmarks.problems.reference import AUTHORS
-from benchmarks.report.markdown import interval, met, percent, signed, write_table
-from benchmarks.report.measures import pivot, summarize
-from benchmarks.report.statistics import Array, cluster_interval, differences_by_problem
+from benchmarks.report.markdown import met, percent, write_table
 from benchmarks.runs.coverage import SCALES
 from benchmarks.runs.gpu import DEFAULT_BEHIND, RTOL
-from benchmarks.runs.table import read_table
 
 Rows = Sequence[dict[str, Any]]
 QUALITY_LARGE = 0.5
@@ -254,49 +249,6 @@ def _equality_table(equalities: Rows) -> str:
         f"equal if at most {limits}. Default: nats by which its suggestion is behind the CPU's; at "
         f"most {DEFAULT_BEHIND}."
     )
-
-
-def format_reference(directory: Path) -> str:
-    """Mean log-regret per problem, and the first boxes compared with the authors'."""
-    frame = summarize(read_table([directory]))
-    regret = pivot(frame, "log_regret").groupby(level="problem").mean()
-    first = pivot(frame.assign(first=frame["growth"].str[0]), "first")
-    parts = [
-        "L = log10(regret / best initial regret), mean over seeds (lower is better):",
-        write_table(regret.map(signed), "problem"),
-    ]
-    losses = pivot(frame, "log_regret")
-    if AUTHORS in losses:
-        parts += [
-            "Less the authors', paired by seed (runs), with a 95 % interval over seeds, and in the "
-            "last row over functions and seeds:",
-            write_table(_against_authors(losses), "problem"),
-        ]
-    if AUTHORS in first:
-        wider = 10 ** first.sub(first.pop(AUTHORS), axis=0) - 1
-        parts += [
-            "Sides of the first box beyond those of the authors', mean over dimensions and seeds:",
-            write_table(wider.groupby(level="problem").mean().map(percent), "problem"),
-        ]
-    return "\n\n".join(parts)
-
-
-def _against_authors(losses: pd.DataFrame) -> pd.DataFrame:
-    cells: dict[str, dict[str, str]] = {}
-    for name in losses.columns.drop(AUTHORS):
-        samples = differences_by_problem(losses, name, AUTHORS)
-        parts = {**{problem: [own] for problem, own in samples.items()}, "all": [*samples.values()]}
-        cells[name] = {
-            problem: f"{signed(sum(map(_mean, own)) / len(own))}"
-            f"{interval(*cluster_interval(own), signed)} ({sum(map(len, own))})"
-            for problem, own in parts.items()
-            if own
-        }
-    return pd.DataFrame(cells)
-
-
-def _mean(values: Array) -> float:
-    return float(values.mean())
 
 
 def format_torture(attacks: Rows) -> str:

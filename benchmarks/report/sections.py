@@ -13,6 +13,7 @@ from benchmarks.report.figures import draw_curves, draw_growth
 from benchmarks.report.headline import REFERENCES
 from benchmarks.report.markdown import interval, method_table, percent, plain, signed, write_table
 from benchmarks.report.rankings import write_ranks
+from benchmarks.report.reference import write_reference
 from benchmarks.report.study import Study
 
 L_TEXT = (
@@ -93,6 +94,8 @@ def _regrets(study: Study, suite: str) -> list[str]:
         "### Final regret",
         *_spread(rows, "regret", order),
     ]
+    if suite == "reference":
+        parts += ["### Run by run", write_reference(rows)]
     if suite == "noisy":
         parts.append("Mean regret of the point with the best *observed* value, which a user takes:")
         parts.append(method_table(by_problem("picked_regret"), apart=study.told))
