@@ -5,7 +5,8 @@ Data are those of whole runs of the default, rippled functions among them. Every
   fit     the density of the hyper-parameters is compared with the best of ten long descents, of the
           density that was chosen (noise inferred, or observations exact), in nats; ten further
           descents are compared with them, too, to show what chance there is in such a best
-  search  log EI of the candidate is compared with the best of 144 restarts from 8192 samples
+  search  log EI of the candidate is compared with the best of many more: 144 restarts from
+          8192 samples are asked for, of which a formula makes ten and three times as many
 
 With --batched, fit and search are those of `BatchedRuns`, of the same data.
 

@@ -23,7 +23,7 @@ from benchmarks.report.measures import summarize
 from benchmarks.report.reference import write_reference
 from benchmarks.runs.table import read_table
 
-HELP = "compare the presets with runs of the authors' code from the same starts"
+HELP = "the paper's method against runs of the authors' code from the same starts"
 _AS_RUN = {"suite": [], "jobs": 1, "scheduler": None, "data_dir": None, "preset": "cpu",
            "plugin": [], "pack": None, "retry_failed": False, "dry_run": False,
            "batched": False}  # fmt: skip

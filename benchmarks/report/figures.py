@@ -15,7 +15,6 @@ from scikit_posthocs import critical_difference_diagram
 from benchmarks.report.statistics import RankTest, fit_distance
 
 # Okabe and Ito's palette without its yellow, which is too light for a line on white.
-COLORS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 # A method has its colour in every figure of every report, whichever others are there. Methods of
 # one colour are of one kind, and differ in their dashes.
 _OF_ITS_OWN: dict[str, tuple[str, int]] = {

@@ -1,4 +1,4 @@
-"""Tables of the commands that measure: quality, endurance, coverage, gpu, reference, torture."""
+"""Tables of the commands that measure: quality, endurance, coverage, gpu, torture."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -193,7 +193,7 @@ def format_many_runs(rows: Rows) -> str:
             parts["times as fast as one by one"] = (alone * speed).map("{:.1f}".format)
             if "seconds_before" in part:
                 alone = part["seconds_before"].map(_median)
-                parts["as one by one before"] = (alone * speed).map("{:.1f}".format)
+                parts["as one by one in the older version"] = (alone * speed).map("{:.1f}".format)
     launched = frame.drop_duplicates(keys).set_index(keys)["launched"].astype(str)
     parts["launches"] = launched
     text = ["## Many runs at once", write_table(pd.DataFrame(parts).reset_index(keys[1:]), "runs")]

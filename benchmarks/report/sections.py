@@ -95,7 +95,7 @@ def _regrets(study: Study, suite: str) -> list[str]:
         *_spread(rows, "regret", order),
     ]
     if suite == "reference":
-        parts += ["### Run by run", write_reference(rows)]
+        parts += ["### Against the authors' runs, paired by seed", write_reference(rows)]
     if suite == "noisy":
         parts.append("Mean regret of the point with the best *observed* value, which a user takes:")
         parts.append(method_table(by_problem("picked_regret"), apart=study.told))

@@ -65,6 +65,9 @@ class Version:
     """A version of the package in a process of its own."""
 
     def __init__(self, folder: Path) -> None:
+        folder = folder.resolve()  # the process has another place to start from
+        if not (folder / "botorch_ubo").is_dir():
+            raise SystemExit(f"expected a checkout with a folder botorch_ubo; got {folder}")
         self._process = subprocess.Popen(
             [sys.executable, str(ROOT / "benchmarks" / "runs" / "suggest_once.py")],
             cwd=folder,

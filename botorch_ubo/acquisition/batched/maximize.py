@@ -206,8 +206,12 @@ def _best_apart(values: Tensor, samples: Tensor, num_filling: int, restarts: int
 
 
 def _peaks(values: Tensor, samples: Tensor, count: int) -> Tensor:
-    """``B x count`` indices: samples without a better one nearby, the best first, then others."""
+    """``B x count`` indices, or as many as there are samples.
+
+    Those without a better one nearby, the best first, then others.
+    """
     among = min(max(_PEAKS, count), values.shape[-1])
+    count = min(count, among)
     best = values.topk(among, dim=-1).indices
     points = _rows(samples, best)
     # Differences, not products: single precision would lose the small distances of far points.

@@ -32,10 +32,11 @@ from botorch_ubo.boxes import clip, hull
 from botorch_ubo.models.quick import ClosedForm, ascend, closed_form, has_quick_search
 
 _STARTS_ON_GRID, _ROUNDS_ON_GRID = 16, 5
-_ALL_AT_ONCE = 10  # times as many restarts with a formula, most of which are soon given up
+# With a formula restarts cost little, and so do samples of few data.
+_ALL_AT_ONCE = 10  # times as many restarts, most of which are soon given up
 _ONE_BY_ONE = 4  # the same where each is climbed to its end
-_MORE_SAMPLES, _FEW_DATA = 3, 300  # times as many samples, of a hundred data or fewer, likewise
-_MAX_DIM = 30  # up to which a matrix for every restart costs less than memory of a few steps
+_MORE_SAMPLES, _FEW_DATA = 3, 300  # times as many samples, of a hundred data or fewer
+_MAX_DIM = 30  # up to which that is so, and a matrix for every restart costs less than its memory
 _MAX_SEARCHED = 5  # boxes of a union that are worth a local search
 
 

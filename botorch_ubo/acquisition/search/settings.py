@@ -15,8 +15,8 @@ class SearchSettings:
 
     Args:
         num_restarts: Restarts of an acquisition optimisation, from the best samples well apart
-            from each other; four times as many where a formula makes them cheap.
-        raw_samples: Samples from which the restarts are chosen.
+            from each other; several times as many where a formula makes them cheap.
+        raw_samples: Samples from which the restarts are chosen; likewise.
         options: Options of ``optimize_acqf``.
     """
 

@@ -153,15 +153,13 @@ class StartsAroundData:
 def best_apart(values: Array, scaled: Array, count: int) -> list[int]:
     """Indices of the ``count`` best values that are ``_SEPARATION`` apart where possible."""
     chosen: list[int] = []
-    left = np.flatnonzero(values > -np.inf)
-    while len(left) and len(chosen) < count:
-        pool = left
-        if len(left) > _POOL:  # the best of them have enough, as a rule
-            parted = np.argpartition(-values[left], _POOL)
-            pool, left = left[parted[:_POOL]], left[parted[_POOL:]]
-        else:
-            left = left[:0]
-        pool = pool[np.argsort(-values[pool], kind="stable")]
+    left = values > -np.inf
+    while len(chosen) < count and left.any():
+        pool = np.flatnonzero(left)
+        if len(pool) > _POOL:  # the best of them have enough, as a rule
+            pool = pool[values[pool] >= np.partition(values[pool], -_POOL)[-_POOL]]
+        pool = pool[np.argsort(-values[pool], kind="stable")][:_POOL]  # of ties the first
+        left[pool] = False
         if chosen:
             pool = pool[(cdist(scaled[pool], scaled[chosen]) >= _SEPARATION).all(axis=-1)]
         chosen += pool[_first_apart(scaled[pool], count - len(chosen))].tolist()

@@ -34,7 +34,7 @@ def uniform(seeds: Tensor, count: int, like: Tensor) -> Tensor:
     """
     index = torch.arange(1, count + 1, device=seeds.device)
     mixed = _mix(_mix(seeds).unsqueeze(-1) + index * _signed(_GOLDEN))
-    digits = 24 if like.dtype == torch.float else 53
+    digits = 23 if like.dtype == torch.float else 52  # and one for the half, lest it be rounded
     return (_shift(mixed, 64 - digits).to(like) + 0.5) * 2.0**-digits
 
 

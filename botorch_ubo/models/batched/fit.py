@@ -38,7 +38,6 @@ _WITH_NOISE = (0.0, 0.0, -0.25, 0.5)
 _EXACT = (0.0, 0.0, -0.5, 0.0)
 # Of the same, added in even dimensions and subtracted in odd ones.
 _TILTS = (0.5, -0.5, 0.0, 0.0)
-_UPRIGHT = (2, 3, 2, 3, 6, 7, 6, 7)  # of all starts, those without a tilt, twice
 _FEW = 60  # data; with more, the tilted starts find nothing that the others do not
 _MAX_ROUGHENING = 1.2
 _TOGETHER = 8  # evaluations before some leave
@@ -74,37 +73,45 @@ def fit_batched(X: Tensor, y: Tensor, present: Tensor) -> BatchedFit:
         The hyper-parameters. A GP without any positive definite covariance matrix, which has
         observations at one place that contradict each other, gets the modes of the priors.
     """
-    B, n, _ = X.shape
-    descents = 2 * (len(_TILTS) if n <= _FEW else _TILTS.count(0.0))
-    rows = rows_at_once(B, descents * n**2, X.device)
-    if rows == B:
-        return _fit_together(X, y, present)
-    parts = [
-        _fit_together(*part) for part in zip(*(t.split(rows) for t in (X, y, present)), strict=True)
+    if X.shape[1] <= _FEW:
+        return _fit_in_parts(X, y, present, tilted=True)
+    # By its own number of data, so that no run's fit depends on what the others have.
+    few = present.sum(dim=-1) <= _FEW
+    groups = [few.nonzero().squeeze(-1), (~few).nonzero().squeeze(-1)]
+    fits = [
+        _fit_in_parts(X[rows], y[rows], present[rows], tilted)
+        for rows, tilted in zip(groups, (True, False), strict=True)
+        if len(rows)
     ]
-    return BatchedFit(
-        **{
-            item.name: torch.cat([getattr(part, item.name) for part in parts])
-            for item in fields(BatchedFit)
-        }
-    )
+    back = torch.cat(groups).argsort()
+    return BatchedFit(**{name: part[back] for name, part in vars(_join(fits)).items()})
 
 
-def _fit_together(X: Tensor, y: Tensor, present: Tensor) -> BatchedFit:
-    B, n, d = X.shape
+def _fit_in_parts(X: Tensor, y: Tensor, present: Tensor, tilted: bool) -> BatchedFit:
+    B, n, _ = X.shape
+    descents = 2 * (len(_TILTS) if tilted else _TILTS.count(0.0))
+    rows = rows_at_once(B, descents * n**2, X.device)
+    parts = zip(X.split(rows), y.split(rows), present.split(rows), strict=True)
+    return _join([_fit_together(*part, tilted=tilted) for part in parts])
+
+
+def _join(fits: list[BatchedFit]) -> BatchedFit:
+    if len(fits) == 1:
+        return fits[0]
+    names = [item.name for item in fields(BatchedFit)]
+    return BatchedFit(**{name: torch.cat([getattr(fit, name) for fit in fits]) for name in names})
+
+
+def _fit_together(X: Tensor, y: Tensor, present: Tensor, tilted: bool) -> BatchedFit:
+    B, _, d = X.shape
     priors = Hyperpriors.of(d, X)
-    few = present.sum(dim=-1) <= _FEW  # of its own, whatever the others of the batch have
-    tilted = n <= _FEW or bool(few.any())
     starts, exact, lower, upper = _starts(priors, d, tilted)
     S = len(exact)
-    starts = starts.expand(B, S, d + 2)
-    if tilted and n > _FEW:
-        starts = torch.where(few[:, None, None], starts, starts[:, _UPRIGHT])
     density = BatchedDensity.of(X, y, present, priors, exact)
     known = priors.scale.square().reciprocal() + _CURVATURE * present.sum(-1, keepdim=True)
     descent = begin_descent(
         density,
-        starts.reshape(B * S, d + 2),
+        starts.repeat(B, 1),
         lower.repeat(B, 1),
         upper.repeat(B, 1),
         _STOPPING,

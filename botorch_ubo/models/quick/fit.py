@@ -29,8 +29,8 @@ def fit_quick_gp(
 
     The density has several maxima. The search starts from the best of a few points on the line
     through modes and medians of the length-scales' priors, and again from what it has found with
-    one dimension more that matters, or one less. If the noise is to be inferred, so does
-    another from much noise, lest noise be taken for a rough function; and exact observations are
+    one dimension more that matters, or one less. If the noise is to be inferred, a further search
+    starts from much noise, lest noise be taken for a rough function; and exact observations are
     tried, at even odds: experiments in silico have no noise, and a GP that believes in some cannot
     finish the last digits. If they make the function rougher they need the larger density: a little
     noise that smooths over ripples lets a search stride where it would creep.

@@ -1,8 +1,9 @@
 """The search of many runs at once."""
 
+import pytest
 import torch
 
-from botorch_ubo import SearchSettings
+from botorch_ubo import BatchedRuns, SearchSettings
 from botorch_ubo.acquisition.batched import maximize_batched
 from botorch_ubo.models.batched import (
     BatchedFit,
@@ -43,3 +44,13 @@ def test_groups_that_fit_a_cache_come_to_the_same(monkeypatch):
     assert max(sizes) == 2
     torch.testing.assert_close(apart.values, together.values, atol=1e-6, rtol=0)
     torch.testing.assert_close(apart.points, together.points, atol=1e-3, rtol=0)
+
+
+@pytest.mark.parametrize(("restarts", "samples"), [(1, 4), (4, 8), (16, 32), (20, 64)])
+def test_few_samples_are_all_starts(restarts, samples):
+    bounds, sizes = [(-1.0, 1.0)] * 2, (3, 7)
+    X, Y, present = data(sizes=sizes)
+    own = [(x[there], y[there]) for x, y, there in zip(X, Y, present, strict=True)]
+    search = SearchSettings(restarts, samples)
+    candidates = BatchedRuns(bounds, 2, data=own, num_initial=1, search=search).ask()
+    assert candidates.shape == (2, 2) and candidates.isfinite().all()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import torch
 from botorch.acquisition import UpperConfidenceBound
@@ -14,6 +15,7 @@ from torch import Tensor
 
 from botorch_ubo import StartsAroundData
 from botorch_ubo.acquisition.search import Neighborhood
+from botorch_ubo.acquisition.search.starts import best_apart
 from botorch_ubo.boxes import contains
 from tests.support.gps import tensor
 from tests.support.plateau import BETA, cube, fitted, neighborhood, ucb
@@ -190,3 +192,17 @@ class TestAsGenerator:
             ic_generator=starts,
         )
         assert float(X[0, :2].sum()) == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_best_apart_are_those_of_a_plain_greedy_choice(seed):
+    generator = np.random.default_rng(seed)
+    n, d, count = (int(generator.integers(*ends)) for ends in ((1, 1500), (1, 7), (1, 60)))
+    values = generator.standard_normal(n).round(seed % 3)  # some are equal
+    values[generator.random(n) < 0.1] = -np.inf
+    places = 10 ** generator.uniform(-2, 1) * generator.standard_normal((n, d))
+    left, expected = values.copy(), []
+    while len(expected) < count and left.max() > -np.inf:
+        expected.append(int(left.argmax()))
+        left[np.linalg.norm(places - places[expected[-1]], axis=-1) < 0.2] = -np.inf
+    assert best_apart(values, places, count) == expected

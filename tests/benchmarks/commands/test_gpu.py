@@ -63,7 +63,7 @@ def test_many_runs_at_once(tmp_path: Path) -> None:
     text = output.with_suffix(".md").read_text()
     assert "## Many runs at once" in text and "## Fit" not in text
     assert all(len(row["seconds_before"]) == 8 and min(row["seconds_before"]) > 0 for row in kept)
-    assert "| as one by one before |" in text
+    assert "| as one by one in the older version |" in text
 
 
 def test_bad_arguments(capsys: pytest.CaptureFixture[str]) -> None:

@@ -22,8 +22,8 @@ def test_they_are_the_numbers_of_splitmix64():
         state = (state + 0x9E3779B97F4A7C15) % 2**64
         z = ((state ^ (state >> 30)) * 0xBF58476D1CE4E5B9) % 2**64
         z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) % 2**64
-        digits.append(((z ^ (z >> 31)) >> 11) + 0.5)
-    expected = torch.tensor(digits, dtype=torch.double) * 2.0**-53
+        digits.append(((z ^ (z >> 31)) >> 12) + 0.5)
+    expected = torch.tensor(digits, dtype=torch.double) * 2.0**-52
     torch.testing.assert_close(uniform(torch.tensor([0]), 3, LIKE)[0], expected, rtol=0, atol=0)
 
 
@@ -34,6 +34,8 @@ def test_they_fill_the_interval_evenly():
     assert float((normal(numbers).std(dim=-1) - 1).abs().max()) < 0.05
     single = uniform(torch.arange(8), 5000, LIKE.float())
     assert 0 < float(single.min()) and float(single.max()) < 1
+    near_one = uniform(torch.tensor([1304]), 20_000, LIKE.float())  # to 24 digits it would be one
+    assert float(near_one.max()) < 1 and normal(near_one).isfinite().all()
 
 
 def test_space_filling_points_are_the_same_each_time():
