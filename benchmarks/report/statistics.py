@@ -143,7 +143,9 @@ def compare_with(table: pd.DataFrame, default: str) -> pd.DataFrame:
 
 
 def wilcoxon(differences: Array) -> float:
-    """The p-value of the signed-rank test, of two sides."""
+    """The p-value of the signed-rank test, of two sides; 1 of a single pair."""
+    if len(differences) < 2:
+        return 1.0
     with np.errstate(invalid="ignore"):  # all zero: the statistic is 0 / 0, and p is 1
         return float(stats.wilcoxon(differences).pvalue)
 

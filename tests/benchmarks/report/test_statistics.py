@@ -18,6 +18,7 @@ from benchmarks.report.statistics import (
     mean_interval,
     pair_up,
     ratios,
+    wilcoxon,
 )
 
 
@@ -71,6 +72,11 @@ def test_interval_resamples_within_problems() -> None:
     assert 0.0 < low < 1.5 < high < 3.0
     assert mean_interval([np.array([0.0, 1.0, 2.0, 3.0])]) == (low, high)
     assert all(math.isnan(end) for end in mean_interval([np.array([1.0]), np.array([1.0, 2.0])]))
+
+
+def test_a_single_pair_tells_nothing() -> None:
+    assert wilcoxon(np.array([0.3])) == 1.0
+    assert wilcoxon(np.arange(1.0, 11.0)) == pytest.approx(2 / 2**10)  # all signs alike
 
 
 def test_holm_by_hand() -> None:
