@@ -69,7 +69,8 @@ def write_header(study: Study, command: str) -> str:
         *_counted("commit", frame["metadata"].map(_commit)),
         *_counted("versions", frame["metadata"].map(_versions)),
         *_counted("machine", frame["metadata"].map(_machine)),
-        "- every run: [summary.csv](summary.csv); every figure is there as PDF, too",
+        "- every run is a row of summary.csv, which the command writes beside this; every figure "
+        "is there as PDF, too",
         f"- failed: {len(failed) or 'none'}",
         *(f"  - {r.problem}, {r.method}, seed {r.seed}: {r.error}" for r in failed.itertuples()),
     ]
