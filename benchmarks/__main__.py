@@ -13,7 +13,6 @@ from benchmarks.commands import (
     agree,
     calibration,
     compare,
-    coverage,
     endurance,
     gpu,
     hosts,
@@ -34,7 +33,7 @@ from benchmarks.commands import (
 COMMANDS = {
     module.__name__.rpartition(".")[2]: module
     for module in (
-        *(run, compare, report, outcomes, speed, quality, coverage, gpu, reference, endurance),
+        *(run, compare, report, outcomes, speed, quality, gpu, reference, endurance),
         *(known, hosts, torture, agree, targets, results, calibration, stopping),
     )
 }

@@ -34,6 +34,7 @@ from botorch_ubo.controller import (
 )
 from botorch_ubo.models import default_model, fit_default_model, published_model
 from botorch_ubo.policies.beta import BetaSchedule, ConstantBeta, PublishedBeta, TheoremBeta
+from botorch_ubo.policies.calibrated_beta import CalibratedBeta
 from botorch_ubo.policies.context import Context
 from botorch_ubo.policies.triggers import (
     Always,
@@ -78,6 +79,7 @@ __all__ = [
     "BatchResult",
     "BatchedRuns",
     "BetaSchedule",
+    "CalibratedBeta",
     "Categorical",
     "Certificate",
     "CheckpointError",

@@ -1,6 +1,6 @@
 """Tables and a figure of certificates against ``beta``: where they hold, and where they fail."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +10,14 @@ from scipy.stats import binomtest
 
 from benchmarks.report.figures import save_figure
 from benchmarks.report.markdown import MISSING, write_table
-from benchmarks.runs.calibration import CASES
+from benchmarks.runs.calibration import CASES, CHOICE, JUDGEMENT, LEVELS
 
 WANTED = 0.9
-GROUPS = {True: "as assumed, RBF", False: "other kernel, noise, fitted, growing"}
+THEOREM, CALIBRATED = "theorem", "calibrated"
+_COUNTS = ["paths", "certificates", "right", "held", "evaluations", "root"]
+_LEVEL = ["level", "factor"]
+_COLORS = {"known": "#0072B2", "fitted": "#D55E00"}
+_MARKS = {CHOICE: "o", JUDGEMENT: "^"}
 
 
 def share_with_interval(successes: int, count: int) -> tuple[float, float, float]:
@@ -22,90 +26,124 @@ def share_with_interval(successes: int, count: int) -> tuple[float, float, float
     return successes / count, ends.low, ends.high
 
 
-def tabulate_certificates(searches: Sequence[dict[str, Any]]) -> pd.DataFrame:
-    """A row per search: how many certificates it had, and how many were right."""
-    frame = pd.DataFrame(searches)
-    right = [sum(c["regret"] <= c["epsilon"] for c in found) for found in frame["certificates"]]
-    return frame.assign(
-        given=frame["certificates"].map(len),
-        right=right,
-        assumed=frame["case"].map(lambda name: CASES[name].assumed),
-    )
+def tabulate_cells(blocks: Iterable[dict[str, Any]]) -> pd.DataFrame:
+    """A row per block and level, with what the case is."""
+    rows = [
+        {
+            "case": block["case"],
+            "half": CASES[block["case"]].half,
+            "model": "fitted" if CASES[block["case"]].fitted else "known",
+            **cell,
+        }
+        for block in blocks
+        for cell in block["cells"]
+    ]
+    return pd.DataFrame(rows)
 
 
 def coverage_by(frame: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
     """Certificates, those that are right, their share, its interval, and whether bounds held."""
     rows = []
     for key, own in frame.groupby(columns, sort=False):
-        given, right = int(own["given"].sum()), int(own["right"].sum())
+        counts = {name: own[name].sum() for name in _COUNTS}
+        given, right = int(counts["certificates"]), int(counts["right"])
         share, low, high = share_with_interval(right, given) if given else (float("nan"),) * 3
-        held = own["held"].dropna()
+        watched = own.dropna(subset="held")["paths"].sum()  # none of a box that grows
         rows.append(
             {
                 **dict(zip(columns, key, strict=True)),
-                "paths": len(own),
+                "paths": int(counts["paths"]),
                 "certificates": given,
                 "right": right,
                 "coverage": share,
                 "low": low,
                 "high": high,
-                "held": held.astype(float).mean() if len(held) else float("nan"),
-                "evaluations": own["evaluations"].median(),
-                "sqrt_beta": own["sqrt_beta"].median(),
+                "held": counts["held"] / watched if watched else float("nan"),
+                "evaluations": counts["evaluations"] / counts["paths"],
+                "root": counts["root"] / counts["paths"],
             }
         )
     return pd.DataFrame(rows)
 
 
-def cheapest_scale(pooled: pd.DataFrame, by_case: pd.DataFrame) -> float | None:
-    """The smallest factor that keeps 90 % where all is as assumed, and so do all larger ones.
+def cheapest_factor(by_case: pd.DataFrame) -> float | None:
+    """The smallest factor on the calibrated level that keeps 90 %, and so do all larger ones.
 
-    Kept: the pooled interval reaches up to 90 % or above it, and its share and that of every case
-    is at least that.
+    Kept: in every case that it is chosen on, at least 90 % of the certificates are right.
     """
+    own = by_case[(by_case["half"] == CHOICE) & (by_case["level"] == CALIBRATED)]
     found = None
-    for scale in sorted(pooled["scale"].unique(), reverse=True):
-        whole = pooled[pooled["assumed"] & (pooled["scale"] == scale)]
-        cases = by_case[by_case["assumed"] & (by_case["scale"] == scale)]
-        shares = [*whole["coverage"].dropna(), *cases["coverage"].dropna()]
-        if not shares or min(shares) < WANTED:
+    for factor in sorted(own["factor"].unique(), reverse=True):
+        shares = own.loc[own["factor"] == factor, "coverage"].dropna()
+        if shares.empty or shares.min() < WANTED:
             break
-        found = float(scale)
+        found = float(factor)
     return found
 
 
-def format_calibration(searches: Sequence[dict[str, Any]]) -> str:
-    """The curve over all cases, the verdict on the cheapest factor, and a table of every case."""
-    frame = tabulate_certificates(searches)
-    pooled = coverage_by(frame, ["assumed", "scale"])
-    by_case = coverage_by(frame, ["case", "assumed", "scale"])
-    curve = pooled.assign(group=pooled["assumed"].map(GROUPS)).set_index("group")
-    parts = ["## All cases together", _cells(curve.drop(columns="assumed"), "cases")]
-    parts += ["## The cheapest factor", _verdict(pooled, by_case)]
-    parts += ["## By case", _cells(by_case.drop(columns="assumed").set_index("case"), "case")]
-    return "\n\n".join(parts)
+def format_calibration(blocks: Sequence[dict[str, Any]]) -> str:
+    """The verdict on the cheapest factor, the curves, and a table of every case."""
+    frame = tabulate_cells(blocks)
+    by_case = coverage_by(frame, ["case", "half", "model", *_LEVEL])
+    pooled = coverage_by(frame, ["half", "model", *_LEVEL])
+    names = pooled["half"] + ", " + pooled["model"]
+    return "\n\n".join(
+        [
+            "## The cheapest level",
+            _verdict(by_case),
+            "## All cases together",
+            _cells(pooled.assign(case=names)),
+            "## By case",
+            _cells(by_case),
+        ]
+    )
 
 
-def _verdict(pooled: pd.DataFrame, by_case: pd.DataFrame) -> str:
-    scale = cheapest_scale(pooled, by_case)
-    if scale is None:
-        return f"None of the factors keeps {WANTED:.0%} in every case that is as assumed."
-    others = by_case[~by_case["assumed"] & (by_case["scale"] == scale)].dropna(subset="coverage")
-    failing = others[others["coverage"] < WANTED]
-    text = f"Chosen where all is as assumed: {scale:g} keeps {WANTED:.0%} in every case there. "
-    if len(failing):
-        words = "; ".join(f"{row.case}: {row.right} of {row.certificates}" for row in
-                          failing.itertuples())  # fmt: skip
-        return f"{text}It does not carry over to the others: {words}."
-    count, right = int(others["certificates"].sum()), int(others["right"].sum())
-    return f"{text}In the others it keeps it too: {right} of {count} certificates are right."
+def _verdict(by_case: pd.DataFrame) -> str:
+    factor = cheapest_factor(by_case)
+    if factor is None:
+        return f"None of the factors keeps {WANTED:.0%} in every case that it is chosen on."
+    text = f"{factor:g} is the smallest factor on the calibrated level that keeps {WANTED:.0%} in "
+    lines = [f"{text}every case that it is chosen on.", ""]
+    for model in ("known", "fitted"):
+        lines.append(_judged(by_case, factor, model))
+    return "\n".join(lines)
 
 
-def _cells(frame: pd.DataFrame, corner: str) -> str:
+def _judged(by_case: pd.DataFrame, factor: float, model: str) -> str:
+    """What became of a factor on the kernels that it was not chosen on."""
+    own = by_case[(by_case["half"] == JUDGEMENT) & (by_case["model"] == model)]
+    at = own[(own["level"] == CALIBRATED) & (own["factor"] == factor)].dropna(subset="coverage")
+    head = f"- Judged on other kernels, hyper-parameters {model}: "
+    if at.empty:
+        return f"{head}no certificates."
+    count, right = int(at["certificates"].sum()), int(at["right"].sum())
+    share, low, high = share_with_interval(right, count)
+    text = f"{head}{right} of {count} certificates are right, {share:.3f} [{low:.3f}, {high:.3f}]"
+    failing = at[at["coverage"] < WANTED]
+    words = "; ".join(f"{r.case}: {r.right} of {r.certificates}" for r in failing.itertuples())
+    text += f"; below {WANTED:.0%}: {words}" if words else f"; at least {WANTED:.0%} in every case"
+    return f"{text}. {_cost(own, at)}"
+
+
+def _cost(own: pd.DataFrame, at: pd.DataFrame) -> str:
+    whole = own[(own["level"] == THEOREM) & (own["factor"] == 1)]
+    both = at.merge(whole, on="case", suffixes=("", "_whole"))
+    if both.empty:
+        return ""
+    mean, other = both["evaluations"].mean(), both["evaluations_whole"].mean()
+    given, total = int(both["certificates_whole"].sum()), int(both["paths"].sum())
+    return (
+        f"It takes {mean:.0f} evaluations in the mean, the theorem's level {other:.0f} and gives "
+        f"{given} certificates on {total} paths."
+    )
+
+
+def _cells(frame: pd.DataFrame) -> str:
     shown = pd.DataFrame(
         {
-            "factor on beta": frame["scale"].map("{:g}".format),
-            "sqrt(beta)": frame["sqrt_beta"].map("{:.2f}".format),
+            "level": [f"{r.factor:g} {r.level}" for r in frame.itertuples()],
+            "sqrt(beta)": frame["root"].map("{:.2f}".format),
             "paths": frame["paths"].map(str),
             "certificates": frame["certificates"].map(str),
             "right": frame["right"].map(str),
@@ -114,30 +152,34 @@ def _cells(frame: pd.DataFrame, corner: str) -> str:
                 for r in frame.itertuples()
             ],
             "bound held": frame["held"].map(lambda v: MISSING if pd.isna(v) else f"{v:.2f}"),
-            "evaluations": frame["evaluations"].map("{:g}".format),
-        },
-        index=frame.index,
-    )
-    return write_table(shown, corner)
+            "evaluations": frame["evaluations"].map("{:.1f}".format),
+        }
+    ).set_index(frame["case"])
+    return write_table(shown, "case")
 
 
-def draw_calibration(searches: Sequence[dict[str, Any]], path: Path) -> None:
-    """Coverage against the factor on beta, a line for each group of cases."""
-    pooled = coverage_by(tabulate_certificates(searches), ["assumed", "scale"])
-    figure = Figure(figsize=(5.5, 3.4), layout="constrained", dpi=120)
-    ax = figure.subplots()
-    colors = {True: "#0072B2", False: "#D55E00"}
-    for assumed, own in pooled.dropna(subset="coverage").groupby("assumed"):
-        ends = [own["coverage"] - own["low"], own["high"] - own["coverage"]]
-        ax.errorbar(own["scale"], own["coverage"], yerr=ends, marker="o", capsize=3,
-                    color=colors[bool(assumed)], label=GROUPS[bool(assumed)])  # fmt: skip
-    ax.axhline(WANTED, color="black", linewidth=0.8, linestyle=":", label=f"{WANTED:.0%}")
-    ax.set_xscale("log")
-    scales = sorted(pooled["scale"].unique())
-    ax.set_xticks(scales, [f"{scale:g}" for scale in scales])
-    ax.minorticks_off()
-    ax.set_ylim(0, 1.03)
-    ax.set_xlabel("factor on beta of Theorem 5.1")
-    ax.set_ylabel("share of certificates that are right")
-    ax.legend(frameon=False, fontsize=8)
+def draw_calibration(blocks: Sequence[dict[str, Any]], path: Path) -> None:
+    """Coverage against the factor on either level, a line for each half and kind of model."""
+    pooled = coverage_by(tabulate_cells(blocks), ["half", "model", *_LEVEL])
+    figure = Figure(figsize=(8.0, 3.6), layout="constrained", dpi=120)
+    axes = figure.subplots(1, 2, sharey=True)
+    titles = {THEOREM: "Theorem 5.1", CALIBRATED: "the calibrated level"}
+    for ax, level in zip(axes, (THEOREM, CALIBRATED), strict=True):
+        part = pooled[pooled["level"] == level].dropna(subset="coverage")
+        for (half, model), own in part.groupby(["half", "model"], sort=False):
+            ends = [own["coverage"] - own["low"], own["high"] - own["coverage"]]
+            dashed = "-" if half == CHOICE else "--"
+            ax.errorbar(own["factor"], own["coverage"], yerr=ends, capsize=2.5, linestyle=dashed,
+                        marker=_MARKS[str(half)], markersize=4.5, color=_COLORS[str(model)],
+                        label=f"{half}, {model}")  # fmt: skip
+        ax.axhline(WANTED, color="black", linewidth=0.8, linestyle=":", label=f"{WANTED:.0%}")
+        ax.set_xscale("log")
+        factors = sorted({factor for name, factor in LEVELS if name == level})
+        ax.set_xticks(factors, [f"{factor:g}" for factor in factors])
+        ax.minorticks_off()
+        ax.set_xlabel(f"factor on beta of {titles[level]}")
+    axes[0].set_ylim(0, 1.03)
+    axes[0].set_ylabel("share of certificates that are right")
+    axes[1].legend(frameon=False, fontsize=8, title="half of the cases, hyper-parameters",
+                   title_fontsize=8)  # fmt: skip
     save_figure(figure, path)

@@ -1,13 +1,11 @@
-"""Tables of the commands that measure: quality, endurance, coverage, gpu, torture."""
+"""Tables of the commands that measure: quality, endurance, gpu, torture."""
 
 from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
-from scipy.stats import binomtest
 
 from benchmarks.report.markdown import met, percent, write_table
-from benchmarks.runs.coverage import SCALES
 from benchmarks.runs.gpu import DEFAULT_BEHIND, RTOL
 
 Rows = Sequence[dict[str, Any]]
@@ -120,49 +118,6 @@ def format_record(steps: pd.DataFrame) -> str:
 
 def _verdict(name: str, value: float, target: float) -> str:
     return f"{name}: {value:.2f}, target {target}: {met(value <= target)}"
-
-
-def format_coverage(searches: Rows, settings: dict[str, Any]) -> str:
-    """A row per dimension and factor on beta."""
-    frame = pd.DataFrame(searches)
-    promised = 1 - settings["delta"]
-    rows, verdicts = [], []
-    for dim in sorted(frame["dim"].unique()):
-        for beta in SCALES:
-            own = frame[(frame["dim"] == dim) & (frame["beta"] == beta)]
-            row = _coverage_row(own)
-            rows.append({"d": dim, "beta": beta, **row})
-            if SCALES[beta] == 1 and "coverage" in row:
-                verdicts.append(
-                    f"- d = {dim}, beta of the theorem: coverage {row['coverage']}, promised at "
-                    f"least {promised:g}: {met(float(row['coverage']) >= promised)}."
-                )
-    about = (
-        "epsilon {epsilon:g} standard deviations of the values seen, delta {delta:g}, length-scale "
-        "{lengthscale:g} sides of the box, at most {max_evaluations} evaluations. Evaluations and "
-        "sqrt(beta) when the trigger fired: median (and range), initial points included."
-    ).format(**settings)
-    table = write_table(pd.DataFrame(rows, dtype=object).set_index("d"), "d")
-    return "\n".join([table, "", about, "", *verdicts])
-
-
-def _coverage_row(own: pd.DataFrame) -> dict[str, object]:
-    fired = own[own["epsilon"].notna()]
-    counts = {"paths": len(own), "fired": len(fired)}
-    if fired.empty:
-        return counts
-    covered = int((fired["regret"] <= fired["epsilon"]).sum())
-    interval = binomtest(covered, len(fired)).proportion_ci(0.95, method="exact")
-    needed = fired["evaluations"]
-    return {
-        **counts,
-        "within epsilon": covered,
-        "coverage": f"{covered / len(fired):.3f}",
-        "95 % interval": f"{interval.low:.3f} to {interval.high:.3f}",
-        "evaluations": f"{needed.median():g} ({needed.min()} to {needed.max()})",
-        "sqrt(beta)": f"{fired['sqrt_beta'].median():.2f}",
-        "largest regret / epsilon": f"{(fired['regret'] / fired['epsilon']).max():.2f}",
-    }
 
 
 def format_gpu(timings: Rows, equalities: Rows) -> str:

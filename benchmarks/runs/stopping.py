@@ -14,7 +14,7 @@ from torch import Tensor
 
 from benchmarks.methods.stopping import Look, make_rules
 from benchmarks.problems.problem import INITIAL_PER_DIM, Problem
-from benchmarks.problems.sample_paths import draw_path, known_model, maximum_in
+from benchmarks.problems.sample_paths import draw_path, known_model
 from benchmarks.problems.textbook import PROBLEMS
 from botorch_ubo import ExpandingBounds, TheoremBeta, fit_default_model, get_method
 
@@ -60,7 +60,8 @@ def make_task(name: str, seed: int) -> Task:
         dim, lengthscale = PATHS[name]
         path = draw_path(dim, lengthscale, seed)
         box = torch.tensor([[0.0] * dim, [1.0] * dim], dtype=torch.double)
-        return Task(path, box, maximum_in(path, box), lambda X, Y: known_model(X, Y, lengthscale))
+        _, top = path.maximizer_in(box)
+        return Task(path, box, top, lambda X, Y: known_model(X, Y, lengthscale))
     problem: Problem = PROBLEMS[name]
     box, optimum = problem.bounds, problem.optimal_value
     if box is None or optimum is None:

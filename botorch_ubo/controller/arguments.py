@@ -70,7 +70,7 @@ def check_settings(
         epsilon=accuracy,
         epsilon_unit=unit,
         strategy=method.strategy,
-        beta=method.beta,
+        beta=method.schedule,
         hard_limits=limits,
         max_growth=float(growth),
         blind_limit=float(method.blind_limit),

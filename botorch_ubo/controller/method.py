@@ -12,12 +12,13 @@ from __future__ import annotations
 import difflib
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from botorch.exceptions.errors import InputDataError
 from torch import Tensor
 
 from botorch_ubo.policies.beta import BetaSchedule, TheoremBeta
+from botorch_ubo.policies.calibrated_beta import CalibratedBeta
 from botorch_ubo.policies.factories import AcquisitionFactory
 from botorch_ubo.policies.state import EpsilonUnit
 from botorch_ubo.policies.strategy import Strategy
@@ -28,6 +29,15 @@ if TYPE_CHECKING:
 
 DEFAULT_METHOD = "EI-Turns"
 """The name of the method of whoever names none."""
+
+BetaName = Literal["theorem", "scaled", "calibrated"]
+"""Of a schedule: Theorem 5.1's, that of the paper's experiments, and the measured one."""
+
+_SCHEDULES: dict[str, BetaSchedule] = {
+    "theorem": TheoremBeta(scale=1.0),
+    "scaled": TheoremBeta(),
+    "calibrated": CalibratedBeta(),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,8 +60,9 @@ class Method:
     """The same for an ``objective`` or ``constraints``, whatever the number of candidates."""
     multi_acquisition: AcquisitionFactory | None = None
     """The same for several objectives."""
-    beta: BetaSchedule = field(default_factory=TheoremBeta)
-    """The schedule of those parts that use confidence bounds, and of certificates."""
+    beta: BetaSchedule | BetaName = field(default_factory=TheoremBeta)
+    """The schedule of those parts that use confidence bounds, and of certificates; ``"theorem"``,
+    ``"scaled"`` (by 1/5) and ``"calibrated"`` are names of the package's."""
     epsilon_unit: EpsilonUnit = "std"
     """Unit of ``epsilon``: standard deviation or range of the observed outcomes, or their own."""
     max_growth: float = 10.0
@@ -68,7 +79,6 @@ class Method:
             "name": (self.name, str),
             "strategy": (self.strategy, Strategy),
             "trigger": (self.trigger, Trigger),
-            "beta": (self.beta, BetaSchedule),
         }
         for name, (value, kind) in parts.items():
             if not isinstance(value, kind):
@@ -76,6 +86,13 @@ class Method:
                     f"Expected `{name}` of a method to be a {kind.__name__}; got {value!r}. Pass "
                     "an instance, not a class or a name."
                 )
+        named = self.beta if isinstance(self.beta, str) else "scaled"
+        if not isinstance(self.beta, BetaSchedule | str) or named not in _SCHEDULES:
+            raise InputDataError(
+                "Expected `beta` of a method to be a BetaSchedule or one of "
+                f"{', '.join(map(repr, _SCHEDULES))}; got {self.beta!r}. A number is "
+                "`ConstantBeta(number)`."
+            )
         for factory in (
             self.acquisition,
             self.batch_acquisition,
@@ -102,6 +119,11 @@ class Method:
                 f"Expected `epsilon_unit` to be one of {get_args(EpsilonUnit)}; got "
                 f"{self.epsilon_unit!r}."
             )
+
+    @property
+    def schedule(self) -> BetaSchedule:
+        """:attr:`beta`, looked up if it is a name."""
+        return _SCHEDULES[self.beta] if isinstance(self.beta, str) else self.beta
 
     @property
     def rebuildable(self) -> bool:

@@ -275,24 +275,47 @@ class ModelView:
         Per unit of the model's space, the largest over the members of an ensemble.
         Where they do not follow from the kernel, one spread of the values per length-scale.
         """
+        variances = self._prior_variances
+        if variances is None:
+            return self.spread / self.lengthscales
+        return variances[0].amax(dim=0).sqrt() * self._kernels[0].longer
+
+    @cached_property
+    def relative_slopes(self) -> Tensor:
+        """``d``-dim :attr:`slopes` in prior standard deviations of the objective.
+
+        Of an ensemble the largest over its members, each in its own unit.
+        """
+        variances = self._prior_variances
+        if variances is None:
+            return 1 / self.lengthscales
+        slope, value = variances
+        return (slope / value.unsqueeze(-1)).amax(dim=0).sqrt() * self._kernels[0].longer
+
+    @cached_property
+    def _prior_variances(self) -> tuple[Tensor, Tensor] | None:
+        """``S x d`` of partial derivatives in the kernel's space and ``S`` of values.
+
+        ``None`` if no kernel tells.
+        """
         scale = objective_scale(self.model, self.posterior_transform)
-        unknown = self.spread / self.lengthscales
         if not self._kernels or scale is None:
-            return unknown
-        kernel, longer, d = (
-            self._kernels[0].kernel,
-            self._kernels[0].longer,
-            self._kernels[0].num_columns,
-        )
+            return None
+        own = self._kernels[0]
+        kernel, d = own.kernel, own.num_columns
         try:
             with torch.no_grad():
-                variance = derivative_variance(kernel, self.X, d)  # batch_shape x d
+                slope = derivative_variance(kernel, self.X, d)  # batch_shape x d
         except UnsupportedError:  # a kernel without a decay, by which its slope would be estimated
-            return unknown
-        shape = (*scale.shape, d)
-        variance = variance.reshape(shape) if kernel.batch_shape else variance.expand(shape)
-        total = (variance * scale.square().unsqueeze(-1)).sum(dim=1)  # S x d
-        return total.amax(dim=0).sqrt() * longer
+            return None
+        value = own.log_variance.exp().unsqueeze(-1)
+        shape = scale.shape
+        slope, value = (
+            part.reshape(*shape, -1) if kernel.batch_shape else part.expand(*shape, -1)
+            for part in (slope, value)
+        )
+        weights = scale.square().unsqueeze(-1)
+        return (slope * weights).sum(dim=1), (value * weights).sum(dim=1).squeeze(-1)
 
     @cached_property
     def neighborhood(self) -> Neighborhood:

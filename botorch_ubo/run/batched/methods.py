@@ -21,7 +21,7 @@ def can_be_batched(method: Method) -> bool:
         type(method.strategy) is TheoremBox
         and method.trigger == FirstStep() | RegretBound()
         and method.acquisition is ucb
-        and type(method.beta) is TheoremBeta
+        and type(method.schedule) is TheoremBeta
     )
 
 

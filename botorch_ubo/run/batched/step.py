@@ -196,7 +196,7 @@ def _theorem_step(
     seeds: Tensor,
 ) -> tuple[Tensor, BatchedMove, Tensor]:
     """A box that moves when it is exhausted, and the upper confidence bound."""
-    schedule = problem.method.beta
+    schedule = problem.method.schedule
     strategy = problem.method.strategy
     assert isinstance(schedule, TheoremBeta) and isinstance(strategy, TheoremBox)
     bound = _confidence_bound(context, schedule)

@@ -12,7 +12,6 @@ WORDS = {
     "report": "summary.csv",
     "speed": "timed in turn",
     "quality": "ten long descents",
-    "coverage": "Theorem 5.1",
     "gpu": "Memory",
     "reference": "log10",
     "endurance": "Targets",
@@ -23,7 +22,7 @@ WORDS = {
     "torture": "SIGKILL",
     "agree": "paired by problem and seed",
     "results": "at one code version",
-    "calibration": "a sweep of factors",
+    "calibration": "a sweep of levels",
     "stopping": "In hindsight",
     "targets": "What the default is to reach",
 }

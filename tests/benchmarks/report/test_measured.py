@@ -7,7 +7,6 @@ from typing import Any
 import pandas as pd
 
 from benchmarks.report.measured import (
-    format_coverage,
     format_endurance,
     format_gpu,
     format_quality,
@@ -52,28 +51,6 @@ class TestEndurance:
         assert "slowest / median: 3.50, target 3.0: MISSED" in text
         assert "memory at the end / at 50: 1.30, target 1.25: MISSED" in text
         assert "apart from the model, last / first: 2.00, target 1.5: MISSED" in text
-
-
-class TestCoverage:
-    def search(self, path: int, regret: float, epsilon: float | None = 0.1) -> dict[str, Any]:
-        return {
-            "dim": 1, "path": path, "beta": "beta", "evaluations": 10 + path, "regret": regret,
-            "epsilon": epsilon, "sqrt_beta": 3.0,
-        }  # fmt: skip
-
-    def test_counts_and_judges(self) -> None:
-        """8 of 10 within epsilon, one did not fire; tables have 0.444 to 0.975 for 8 of 10."""
-        found = [self.search(i, 0.05) for i in range(8)]
-        found += [self.search(8, 0.15), self.search(9, 0.3), self.search(10, 0.0, None)]
-        text = format_coverage(found, SETTINGS)
-        assert (
-            "| 1 | beta | 11 | 10 | 8 | 0.800 | 0.444 to 0.975 | 14.5 (10 to 19) | 3.00 | 3.00 |"
-            in text
-        )
-        assert "coverage 0.800, promised at least 0.9: MISSED" in text
-        assert "| 1 | beta/5 | 0 | 0 | – |" in text
-        kept = format_coverage(found[:9], {**SETTINGS, "delta": 0.2})
-        assert "0.889, promised at least 0.8: met" in kept
 
 
 class TestGpu:
