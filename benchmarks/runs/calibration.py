@@ -131,7 +131,7 @@ def search_block(key: Key, settings: dict[str, Any]) -> dict[str, Any]:
     case = CASES[name]
     first = _FIRST_SEED[case.half] + block * case.block
     seeds = [*range(first, first + min(case.block, case.num_paths - block * case.block))]
-    task = None if case.growing else _task(case, seeds)
+    task = None if case.growing else make_task(case, seeds)
     cells = []
     for level, factor in LEVELS:
         schedule = SCHEDULES[level](settings["delta"], factor)
@@ -157,7 +157,8 @@ def count(searches: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _task(case: Case, seeds: list[int]) -> Task:
+def make_task(case: Case, seeds: list[int]) -> Task:
+    """The paths of some seeds in the case's box."""
     paths = draw_paths(case.kernel, case.dim, seeds)
     box = case.side * torch.stack([torch.zeros(case.dim), torch.ones(case.dim)]).double()
     places, tops = find_maxima(paths, box.expand(len(seeds), 2, case.dim))

@@ -100,7 +100,7 @@ class TestData:
             ({"trigger": Always}, r"`trigger` of a method to be a Trigger.*instance"),
             ({"trigger": None}, r"a Trigger; got None"),
             ({"beta": TheoremBeta}, r"`beta` of a method to be a BetaSchedule"),
-            ({"beta": 4.0}, r"a BetaSchedule; got 4\.0"),
+            ({"beta": 4.0}, r"a BetaSchedule or one of.*; got 4\.0\. .* `ConstantBeta"),
             ({"name": 3}, r"`name` of a method to be a str; got 3"),
             ({"acquisition": "log_ei"}, r"functions of the context; got 'log_ei'.*factories"),
             ({"batch_acquisition": 1}, r"functions of the context; got 1"),
