@@ -14,33 +14,43 @@ from scikit_posthocs import critical_difference_diagram
 
 from benchmarks.report.statistics import RankTest, fit_distance
 
-# Okabe and Ito's palette without its yellow, which is too light for a line on white.
-# A method has its colour in every figure of every report, whichever others are there. Methods of
-# one colour are of one kind, and differ in their dashes.
+# A method has a colour of its own, and has it in every figure of every report. The best known have
+# those of Okabe and Ito, without the yellow, which is too light for a line on white. Methods of one
+# kind differ in their dashes, too.
 _OF_ITS_OWN: dict[str, tuple[str, int]] = {
     "EI-Turns": ("#D55E00", 0),
-    "EI-Roaming": ("#D55E00", 1),
+    "EI-Roaming": ("#F4A582", 1),
     "GPUCB-UBO": ("#0072B2", 0),
-    "GPUCB-UBO (as published)": ("#0072B2", 1),
-    "authors": ("#0072B2", 2),
-    "GPUCB-FBO": ("#0072B2", 3),
+    "GPUCB-UBO (as published)": ("#08306B", 1),
+    "authors": ("#41B6C4", 2),
+    "GPUCB-FBO": ("#7B3294", 3),
+    "GPUCB-Vanilla": ("#661100", 0),
+    "GPUCB-Volx2": ("#6699CC", 0),
     "HuBO-EI": ("#009E73", 0),
-    "HuBO": ("#009E73", 1),
-    "HD-HuBO-EI": ("#009E73", 2),
-    "HD-HuBO": ("#009E73", 3),
+    "HuBO": ("#66C2A5", 1),
+    "HD-HuBO-EI": ("#006D2C", 2),
+    "HD-HuBO": ("#A6D96A", 3),
     "EI-UBO": ("#CC79A7", 0),
-    "EI-VarCap": ("#CC79A7", 1),
+    "EI-VarCap": ("#882255", 1),
+    "EI-Vanilla": ("#B2182B", 0),
+    "EI-Volx2": ("#332288", 0),
+    "EI-H": ("#E7298A", 0),
+    "EI-Q": ("#999933", 0),
     "TuRBO-1": ("#E69F00", 0),
-    "CMA-ES": ("#E69F00", 1),
+    "CMA-ES": ("#8C510A", 1),
     "Optuna-GP-told": ("#56B4E9", 0),
-    "Optuna-GP-wide5": ("#56B4E9", 1),
+    "Optuna-GP-wide5": ("#9ECAE1", 1),
+    "LogEI-wide5": ("#969696", 1),
+    "LogEI-wide25": ("#BDBDBD", 1),
     "same-told": ("#555555", 0),
-    "same-told-spread": ("#555555", 2),
+    "same-told-spread": ("#777777", 2),
 }
-_OF_OTHERS = ("#8C564B", "#882255", "#117733", "#332288", "#999933")
+_OF_OTHERS = ("#8C564B", "#117733", "#AA4499", "#44AA99", "#C7B04C")
 DASHES = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (4, 1, 1, 1)))
 Styles = dict[str, dict[str, Any]]
 REGRET_FLOOR = 1e-12  # a log axis has no place for an optimum found exactly
+_DEEPEST = 1e-7  # of the largest value that is drawn: one run that is exact hides no other
+_FEW_DECADES = 1.5  # on an axis: powers of ten alone would leave it with one number or none
 EVALUATIONS = "evaluations after the initial points"
 
 
@@ -126,8 +136,7 @@ def draw_curves(
         if known:
             ax.set_yscale("log", nonpositive="clip")
             _limit_to_middles(ax)
-            ax.yaxis.set_major_locator(LogLocator(numticks=5))
-            ax.yaxis.set_minor_formatter(NullFormatter())
+            _label_decades(ax)
         ax.xaxis.set_major_locator(MaxNLocator(5, integer=True))
     label = f"{'regret' if known else 'best value'}, {statistic} and {band}"
     _finish_panels(figure, EVALUATIONS, label, path)
@@ -153,7 +162,18 @@ def _limit_to_middles(ax: Axes) -> None:
     values = np.concatenate([np.asarray(line.get_ydata(), dtype=float) for line in ax.lines])
     values = values[np.isfinite(values) & (values > 0)]
     if len(values):
-        ax.set_ylim(values.min() / 2, values.max() * 2)
+        ax.set_ylim(max(values.min() / 2, values.max() * _DEEPEST), values.max() * 2)
+
+
+def _label_decades(ax: Axes) -> None:
+    """Powers of ten, or 1, 2 and 5 times those in plain numbers where there are few."""
+    low, high = ax.get_ylim()
+    if math.log10(high / low) > _FEW_DECADES:
+        ax.yaxis.set_major_locator(LogLocator(numticks=5))
+    else:
+        ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        ax.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    ax.yaxis.set_minor_formatter(NullFormatter())
 
 
 def draw_growth(rows: pd.DataFrame, methods: Sequence[str], styles: Styles, path: Path) -> bool:
@@ -198,7 +218,8 @@ def draw_distances(
     axes[0].plot([], [], "x", color="gray", markersize=8, label="a run never got there")
     axes[0].plot([], [], color="gray", lw=0.7, label="a + b log10(distance)")
     _finish_panels(figure, "distance of the optimum, in sides of the start box",
-                  "evaluations to 1 % of the initial regret", path)  # fmt: skip
+                  "evaluations to 1 % of the initial regret, mean and standard error",
+                  path)  # fmt: skip
 
 
 def _draw_line(ax: Axes, rows: pd.DataFrame, name: str, styles: Styles, fitted: bool) -> None:
@@ -219,7 +240,7 @@ def _draw_line(ax: Axes, rows: pd.DataFrame, name: str, styles: Styles, fitted: 
 
 def draw_critical_difference(ranks: pd.Series, test: RankTest, styles: Styles, path: Path) -> None:
     """Mean ranks on an axis; a bar joins methods that Nemenyi's test cannot tell apart."""
-    height = 1.4 + 0.14 * len(ranks) + 0.25 * math.sqrt(len(ranks))
+    height = 1.6 + 0.14 * len(ranks) + 0.25 * math.sqrt(len(ranks))
     figure = Figure(figsize=(9.5, height), layout="constrained", dpi=120)
     ax = figure.subplots()
     critical_difference_diagram(
@@ -229,4 +250,8 @@ def draw_critical_difference(ranks: pd.Series, test: RankTest, styles: Styles, p
         elbow_props={"linewidth": 0.8}, crossbar_props={"linewidth": 1.6}, marker_props={"s": 12},
     )  # fmt: skip
     ax.tick_params(labelsize=8)
+    figure.supxlabel(
+        "mean rank, low is good; a bar joins methods that Nemenyi's test at 5 % cannot tell apart",
+        fontsize=8,
+    )
     save_figure(figure, path)
