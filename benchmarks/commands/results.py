@@ -8,15 +8,18 @@ version. When all steps are done the records are packed and the report is writte
   python -m benchmarks results --records DIR --jobs 2 --reference DIR --data-dir DIR
   python -m benchmarks results --records DIR --steps paper5 highdim
   python -m benchmarks results --check                      exit status 1 if anything differs
+  python -m benchmarks results --write                      report and README from the records
 
---check makes report and table from the committed records and compares them with what is
-committed: report.md word by word, the figures by name, and the table of the docs. summary.csv is
-not committed: it follows from the packed records.
+--check makes report and tables from the committed records and compares them with what is
+committed: report.md word by word, the figures by name, the results of the README and the table of
+the docs. summary.csv is not committed: it follows from the packed records. --write puts the
+committed records' report and the README's results where they belong.
 """
 
 import argparse
 import filecmp
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.commands import run as run_command
@@ -30,6 +33,7 @@ from botorch_ubo.methods import DEFAULT_METHOD
 HELP = "make all results anew at one code version, or check that they are what is committed"
 RESULTS = BENCHMARKS / "results"
 PAGE = BENCHMARKS.parent / "docs" / "methods.md"
+README = BENCHMARKS.parent / "README.md"
 PACKED = "records.json.xz"
 COMMAND = (
     "python -m benchmarks report --records benchmarks/results/records.json.xz "
@@ -37,6 +41,7 @@ COMMAND = (
 )
 _TEXTS = ("report.md",)
 _NOT_COMMITTED = "summary.csv"
+_BEGIN, _END = "<!-- results: made by `make results` -->", "<!-- end of results -->"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -50,14 +55,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--data-dir", type=Path, metavar="DIR", help="MNIST's files; without, no such step")
     add("--results", type=Path, default=RESULTS, metavar="DIR", help="default: benchmarks/results")
     add("--page", type=Path, default=PAGE, metavar="FILE.md", help="with the table, for --check")
+    add("--readme", type=Path, default=README, metavar="FILE.md", help="with the results")
     add("--list", action="store_true", help="only tell steps, runs and hours")
     add("--check", action="store_true", help="only compare with what is committed")
+    add("--write", action="store_true", help="only write report and README from the records")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """List, check, or run what is missing and report."""
     if arguments.check:
-        return check(arguments.results, arguments.page)
+        return check(arguments.results, arguments.page, arguments.readme)
+    if arguments.write:
+        return write(arguments.results, arguments.readme)
     steps = [step for step in STEPS if step.name in arguments.steps]
     left_out = [s for s in steps if s.needs is not None and getattr(arguments, s.needs) is None]
     for step in left_out:
@@ -66,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.list:
         return list_steps(steps, arguments)
     if arguments.records is None:
-        raise SystemExit("expected --records DIR, --list or --check; got none of them")
+        raise SystemExit("expected --records DIR, --list, --write or --check; got none of them")
     refuse_foreign(arguments.records)
     for step in steps:
         print(f"{step.name}:", flush=True)
@@ -75,8 +84,22 @@ def run(arguments: argparse.Namespace) -> int:
             return status
     table = read_table([arguments.records])
     count = write_packed(table, arguments.results / PACKED)
-    build(arguments.results / PACKED, arguments.results)
-    print(f"{count} records in {arguments.results / PACKED}, {arguments.results / 'report.md'}")
+    print(f"{count} records in {arguments.results / PACKED}")
+    return write(arguments.results, arguments.readme)
+
+
+def write(results: Path, readme: Path) -> int:
+    """Write the report of the packed records and the README's block; returns the exit status."""
+    made = build(results / PACKED, results)
+    text = readme.read_text(encoding="utf-8") if readme.is_file() else ""
+    head, begin, rest = text.partition(_BEGIN)
+    _, end, tail = rest.partition(_END)
+    if not begin or not end:
+        print(f"{readme.name} has no place for the results: {_BEGIN} ... {_END}")
+        return 1
+    readme.write_text(f"{head}{_BEGIN}\n\n{made.front}\n\n{_END}{tail}", encoding="utf-8")
+    print(f"{results / 'report.md'} and {readme.name} are written; the table of the docs is")
+    print(made.table)
     return 0
 
 
@@ -122,24 +145,33 @@ def _dims(seeds: dict[str, int], sources: Sources) -> dict[str, int]:
     return {name: find_problem(name, seed, sources).dim for name, seed in seeds.items()}
 
 
-def build(packed: Path, output: Path) -> str:
-    """Write the report of packed records; returns the table of the docs."""
+@dataclass(frozen=True)
+class Made:
+    """What stands on other pages than the report: the README's block and the table of the docs."""
+
+    front: str
+    table: str
+
+
+def build(packed: Path, output: Path) -> Made:
+    """Write the report of packed records; returns what stands elsewhere."""
     from benchmarks.commands.report import ORACLE
     from benchmarks.report.compact import write_compact
     from benchmarks.report.document import write_report
+    from benchmarks.report.front import write_front
     from benchmarks.report.study import load_study
 
     study = load_study([packed], ORACLE, DEFAULT_METHOD)
     write_report(study, output, COMMAND)
-    return write_compact(study)
+    return Made(write_front(study), write_compact(study))
 
 
-def check(results: Path, page: Path) -> int:
-    """Make report and table in another place and tell what differs; returns the exit status."""
+def check(results: Path, page: Path, readme: Path) -> int:
+    """Make report and tables in another place and tell what differs; returns the exit status."""
     with tempfile.TemporaryDirectory() as directory:
         made = Path(directory)
         try:
-            table = build(results / PACKED, made)
+            elsewhere = build(results / PACKED, made)
         except (MixedVersionsError, FileNotFoundError) as error:
             print(f"differs: {error}")
             return 1
@@ -150,11 +182,16 @@ def check(results: Path, page: Path) -> int:
             for name in _TEXTS
             if name not in wrong and not filecmp.cmp(made / name, results / name, shallow=False)
         ]
-    cells = table.split("\n\n")[0]
-    if not page.is_file() or cells not in page.read_text(encoding="utf-8"):
+    if not _has(page, elsewhere.table.split("\n\n")[0]):
         wrong.append(f"the table in {page.name}")
+    if not _has(readme, elsewhere.front):
+        wrong.append(f"the results in {readme.name}")
     for name in wrong:
         print(f"differs: {name}")
     if wrong:
-        print(f"`{COMMAND}` and `--table` make them anew")
+        print("`python -m benchmarks results --write` makes them anew")
     return int(bool(wrong))
+
+
+def _has(page: Path, text: str) -> bool:
+    return page.is_file() and text in page.read_text(encoding="utf-8")

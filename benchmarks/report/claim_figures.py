@@ -3,12 +3,14 @@
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from benchmarks.problems.mnist import PAPER
+from benchmarks.report.calibration import THEOREM, coverage_by, tabulate_cells
 from benchmarks.report.claim_tests import (
     CONTRADICTED,
     INCONCLUSIVE,
@@ -18,6 +20,9 @@ from benchmarks.report.claim_tests import (
 )
 from benchmarks.report.markdown import interval
 from benchmarks.report.statistics import cluster_interval
+from benchmarks.runs.versions import BENCHMARKS
+
+CALIBRATION = BENCHMARKS / "results" / "calibration.json"
 
 
 @dataclass(frozen=True)
@@ -86,3 +91,39 @@ def count_expansions(growth: list[float]) -> int:
     known = np.array([0.0, *growth])
     known = known[~np.isnan(known)]
     return int((np.diff(known) != 0).sum())
+
+
+@dataclass(frozen=True)
+class Promised:
+    """Of the certificates by a method's own schedule of beta, a share is right.
+
+    Not by runs of the benchmarks, of which nobody knows what a certificate is worth, but by
+    searches of functions that are drawn from a Gaussian process (``calibration``). What the theorem
+    assumes is that hyper-parameters are known; those where they are fitted are told beside.
+    """
+
+    share: float
+    subject: str
+    searches: Path = CALIBRATION
+
+    def judge(self, runs: pd.DataFrame, subject: str) -> Verdict:
+        if subject != self.subject:
+            return Verdict(NOT_RUN, f"`calibration` has the schedule of {self.subject}")
+        if not self.searches.is_file():
+            return Verdict(NOT_RUN, "no searches by `calibration`")
+        cells = tabulate_cells(json.loads(self.searches.read_text())["blocks"])
+        own = cells[(cells["level"] == THEOREM) & (cells["factor"] == 1)]
+        found = coverage_by(own, ["model"]).set_index("model")
+        words = [
+            f"{name} {int(row.right)} of {int(row.certificates)}"
+            f"{interval(row.low, row.high, '{:.3f}'.format)}"
+            for name, row in found.iterrows()
+            if row.certificates
+        ]
+        text = f"right certificates by `calibration`, hyper-parameters {', '.join(words)}"
+        known = found.loc["known"] if "known" in found.index else None
+        if known is None or not known["certificates"]:
+            return Verdict(INCONCLUSIVE, text)
+        if known["high"] < self.share:
+            return Verdict(CONTRADICTED, text)
+        return Verdict(REPRODUCED if known["low"] >= self.share else INCONCLUSIVE, text)

@@ -26,26 +26,36 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def arguments(tmp_path: Path) -> list[str]:
-    page = ["--page", str(tmp_path / "page.md")]
-    return ["results", "--results", str(tmp_path / "results"), *page]
+    pages = ["--page", str(tmp_path / "page.md"), "--readme", str(tmp_path / "README.md")]
+    return ["results", "--results", str(tmp_path / "results"), *pages]
 
 
 @pytest.mark.usefixtures("threads")
 def test_run_pack_report_check(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    readme = tmp_path / "README.md"
+    readme.write_text(f"Words.\n\n{results._BEGIN}\n{results._END}\n\nMore words.\n")
     made = [*arguments(tmp_path), "--records", str(tmp_path / "records")]
     assert main(made) == 0
     assert len(list(read_records(tmp_path / "records"))) == 2
     assert main(made) == 0 and "nothing to do" in capsys.readouterr().out
-    # The report is what it should be, but its table stands on no page.
+    # Report and README are what they should be, but the table stands on no page.
     assert main([*arguments(tmp_path), "--check"]) == 1
     assert capsys.readouterr().out.startswith("differs: the table in page.md\n")
-    table = results.build(tmp_path / "results" / results.PACKED, tmp_path / "other")
-    (tmp_path / "page.md").write_text(f"Words.\n\n{table}\n\nWords.\n")
+    elsewhere = results.build(tmp_path / "results" / results.PACKED, tmp_path / "other")
+    (tmp_path / "page.md").write_text(f"Words.\n\n{elsewhere.table}\n\nWords.\n")
     assert main([*arguments(tmp_path), "--check"]) == 0
+    text = readme.read_text()
+    assert text.startswith("Words.") and text.endswith("More words.\n") and elsewhere.front in text
+    readme.write_text(text.replace(elsewhere.front, "0.01"))
     report = tmp_path / "results" / "report.md"
     report.write_text(report.read_text().replace("beale", "beale, or so"))
     assert main([*arguments(tmp_path), "--check"]) == 1
-    assert "differs: report.md" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "differs: report.md" in said and "differs: the results in README.md" in said
+    assert main([*arguments(tmp_path), "--write"]) == 0 and readme.read_text() == text
+    assert main([*arguments(tmp_path), "--check"]) == 0
+    readme.write_text("Nothing.")
+    assert main([*arguments(tmp_path), "--write"]) == 1 and readme.read_text() == "Nothing."
 
 
 def test_records_of_other_sources_are_refused(tmp_path: Path) -> None:
@@ -84,5 +94,5 @@ def test_steps_can_be_planned(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 
 
 def test_something_must_be_asked_for(tmp_path: Path) -> None:
-    with pytest.raises(SystemExit, match="expected --records DIR, --list or --check"):
+    with pytest.raises(SystemExit, match="expected --records DIR, --list, --write or"):
         main(arguments(tmp_path))

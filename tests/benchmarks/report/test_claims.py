@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 
 from benchmarks.problems.mnist import PAPER
 from benchmarks.report import statistics
-from benchmarks.report.claim_figures import FoundWithin, Reaches, count_expansions
+from benchmarks.report.claim_figures import FoundWithin, Promised, Reaches, count_expansions
 from benchmarks.report.claim_tests import (
     CONTRADICTED,
     INCONCLUSIVE,
@@ -172,6 +173,29 @@ def test_accuracies_count_at_the_papers_size_only() -> None:
     assert judge(test, made(0.9)).word == CONTRADICTED
     found = judge(test, made(0.98, epochs=1))
     assert found.word == NOT_RUN and "none with the paper's images" in found.measured
+
+
+@pytest.mark.parametrize(
+    ("right", "word"), [(200, REPRODUCED), (19, INCONCLUSIVE), (100, CONTRADICTED)]
+)
+def test_a_probability_is_judged_by_searches_of_known_functions(
+    tmp_path: Path, right: int, word: str
+) -> None:
+    """200 of 200, 19 of 20 and 100 of 200 certificates, of which nine in ten are promised."""
+    given = 20 if right == 19 else 200
+    cell = {
+        "level": "theorem", "factor": 1.0, "paths": 200, "certificates": given, "right": right,
+        "held": right, "evaluations": 900, "root": 800.0,
+    }  # fmt: skip
+    searches = tmp_path / "calibration.json"
+    blocks = [{"case": name, "block": 0, "cells": [cell, {**cell, "factor": 0.2, "right": 0}]}
+              for name in ("d = 1, 5", "d = 1, 5, fitted")]  # fmt: skip
+    some = runs(UBO, lambda p: -2)
+    assert judge(Promised(0.9, UBO, searches), some).word == NOT_RUN
+    searches.write_text(json.dumps({"blocks": blocks}))
+    found = judge(Promised(0.9, UBO, searches), some)
+    assert found.word == word and f"known {right} of {given}" in found.measured
+    assert judge(Promised(0.9, "another", searches), some).word == NOT_RUN
 
 
 def test_the_section_has_every_claim_and_another_budget_does_not_count() -> None:

@@ -71,8 +71,8 @@ def made(case: str, level: str, factor: float, right: int, wrong: int) -> dict[s
 BLOCKS = [
     made(SURE, "calibrated", 2.0, 20, 0), made(SURE, "calibrated", 1.0, 19, 1),
     made(SURE, "calibrated", 0.5, 15, 5), made(FITTED, "calibrated", 2.0, 20, 0),
-    made(FITTED, "calibrated", 1.0, 18, 2), made(FITTED, "calibrated", 0.5, 20, 0),
-    made(OTHER, "calibrated", 1.0, 19, 1), made(OTHER, "theorem", 1.0, 20, 0),
+    made(FITTED, "calibrated", 1.0, 10, 10), made(OTHER, "calibrated", 1.0, 19, 1),
+    made(OTHER, "theorem", 1.0, 20, 0), made(FITTED, "theorem", 1.0, 18, 2),
 ]  # fmt: skip
 
 
@@ -82,12 +82,13 @@ def test_the_cheapest_factor_is_chosen_on_one_half_and_judged_on_the_other() -> 
     text = format_calibration(BLOCKS)
     assert "1 is the smallest factor on the calibrated level that keeps 90% in every case" in text
     # Clopper and Pearson's interval of 19 of 20.
-    assert "19 of 20 certificates are right, 0.950 [0.751, 0.999]; at least 90% in every" in text
     assert (
-        "9 evaluations in the mean, the theorem's level 9 and gives 20 certificates on 20" in text
+        "- Other kernels, hyper-parameters known: 19 of 20 certificates (0.950 [0.751, 0.999]; 20 "
+        "paths) right after 9 evaluations; no case is below 90% by its interval. The theorem's "
+        "level: 20 of 20 certificates (1.000 [0.832, 1.000]; 20 paths) after 9." in text
     )
-    worse = [*BLOCKS[:-2], made(OTHER, "calibrated", 1.0, 10, 10)]
-    assert f"below 90%: {OTHER}: 10 of 20." in format_calibration(worse)
+    assert f"below 90% by the interval: {FITTED}: 10 of 20. The theorem's level: 18 of 20" in text
+    assert "- Other kernels, another one fitted: no certificates." in text
     bad = [made(SURE, "calibrated", 2.0, 1, 1)]
     assert "None of the factors keeps 90%" in format_calibration(bad)
 
