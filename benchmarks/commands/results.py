@@ -11,9 +11,9 @@ version. When all steps are done the records are packed and the report is writte
   python -m benchmarks results --write                      report and README from the records
 
 --check makes report and tables from the committed records and compares them with what is
-committed: report.md word by word, the figures by name, the results of the README and the table of
-the docs. summary.csv is not committed: it follows from the packed records. --write puts the
-committed records' report and the README's results where they belong.
+committed: report.md and targets.md word by word, the figures by name, the results of the README
+and the table of the docs. summary.csv is not committed: it follows from the packed records.
+--write puts the committed records' report and the README's results where they belong.
 """
 
 import argparse
@@ -39,7 +39,8 @@ COMMAND = (
     "python -m benchmarks report --records benchmarks/results/records.json.xz "
     "--output benchmarks/results"
 )
-_TEXTS = ("report.md",)
+TARGETS = "targets.md"
+_TEXTS = ("report.md", TARGETS)
 _NOT_COMMITTED = "summary.csv"
 _BEGIN, _END = "<!-- results: made by `make results` -->", "<!-- end of results -->"
 
@@ -160,9 +161,12 @@ def build(packed: Path, output: Path) -> Made:
     from benchmarks.report.document import write_report
     from benchmarks.report.front import write_front
     from benchmarks.report.study import load_study
+    from benchmarks.report.targets import write_targets
 
     study = load_study([packed], ORACLE, DEFAULT_METHOD)
     write_report(study, output, COMMAND)
+    targets = f"# What the default is to reach\n\n{write_targets(study.frame, DEFAULT_METHOD)}\n"
+    (output / TARGETS).write_text(targets, encoding="utf-8")
     return Made(write_front(study), write_compact(study))
 
 
@@ -189,7 +193,7 @@ def check(results: Path, page: Path, readme: Path) -> int:
     for name in wrong:
         print(f"differs: {name}")
     if wrong:
-        print("`python -m benchmarks results --write` makes them anew")
+        print("`python -m benchmarks results --write` makes them anew, and prints that table")
     return int(bool(wrong))
 
 

@@ -34,7 +34,7 @@ from tqdm.auto import tqdm
 from benchmarks.commands.options import json_file, parse_seeds
 from benchmarks.problems.textbook import PROBLEMS
 from benchmarks.report.stopping import draw_stopping, format_stopping
-from benchmarks.runs.kept import map_keys, read_kept
+from benchmarks.runs.kept import map_keys, read_kept, refuse_other_code
 from benchmarks.runs.metadata import save_json
 from benchmarks.runs.stopping import FUNCTIONS, PATHS, POLICIES, Key, key_of, run_to_the_end
 
@@ -76,6 +76,8 @@ def run(arguments: argparse.Namespace) -> int:
     output: Path | None = arguments.output
     done = read_kept(output, settings, "runs", key_of)
     missing = [key for key in wanted if key not in done]
+    if missing:
+        refuse_other_code(output)
     results = map_keys(run_to_the_end, missing, settings, arguments.jobs)
     for found in tqdm(results, total=len(missing)):
         done[key_of(found)] = found

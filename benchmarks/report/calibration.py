@@ -10,13 +10,13 @@ from scipy.stats import binomtest
 
 from benchmarks.report.figures import save_figure
 from benchmarks.report.markdown import MISSING, write_table
-from benchmarks.runs.calibration import CASES, CHOICE, JUDGEMENT, LEVELS
+from benchmarks.runs.calibration import CASES, CHOICE, JUDGEMENT, LEVELS, Case
 
 WANTED = 0.9
 THEOREM, CALIBRATED = "theorem", "calibrated"
 _COUNTS = ["paths", "certificates", "right", "held", "evaluations", "root"]
 _LEVEL = ["level", "factor"]
-_COLORS = {"known": "#0072B2", "fitted": "#D55E00"}
+_COLORS = {"known": "#0072B2", "fitted": "#D55E00", "growing box": "#009E73"}
 _MARKS = {CHOICE: "o", JUDGEMENT: "^"}
 
 
@@ -32,13 +32,20 @@ def tabulate_cells(blocks: Iterable[dict[str, Any]]) -> pd.DataFrame:
         {
             "case": block["case"],
             "half": CASES[block["case"]].half,
-            "model": "fitted" if CASES[block["case"]].fitted else "known",
+            "model": _kind(CASES[block["case"]]),
             **cell,
         }
         for block in blocks
         for cell in block["cells"]
     ]
     return pd.DataFrame(rows)
+
+
+def _kind(case: Case) -> str:
+    """What is pooled: certificates of one path in a box that grows depend on each other."""
+    if case.growing:
+        return "growing box"
+    return "fitted" if case.fitted else "known"
 
 
 def coverage_by(frame: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
@@ -87,6 +94,7 @@ def format_calibration(blocks: Sequence[dict[str, Any]]) -> str:
     frame = tabulate_cells(blocks)
     by_case = coverage_by(frame, ["case", "half", "model", *_LEVEL])
     pooled = coverage_by(frame, ["half", "model", *_LEVEL])
+    pooled = pooled.sort_values(["half", "model"], kind="stable")
     names = pooled["half"] + ", " + pooled["model"]
     return "\n\n".join(
         [
@@ -128,9 +136,14 @@ def _told(by_case: pd.DataFrame, factor: float, half: str, model: str, head: str
         f"no case is below {WANTED:.0%} by its interval"
     )  # fmt: skip
     return (
-        f"- {head}: {_share(at)} right after {at['evaluations'].mean():.0f} evaluations; {below}. "
-        f"The theorem's level: {_share(whole)} after {whole['evaluations'].mean():.0f}."
+        f"- {head}: {_share(at)} right after {_evaluations(at):.0f} evaluations; {below}. "
+        f"The theorem's level: {_share(whole)} after {_evaluations(whole):.0f}."
     )
+
+
+def _evaluations(rows: pd.DataFrame) -> float:
+    """Mean over paths."""
+    return float((rows["evaluations"] * rows["paths"]).sum() / rows["paths"].sum())
 
 
 def _share(rows: pd.DataFrame) -> str:

@@ -95,35 +95,36 @@ def count_expansions(growth: list[float]) -> int:
 
 @dataclass(frozen=True)
 class Promised:
-    """Of the certificates by a method's own schedule of beta, a share is right.
+    """Of the certificates by Theorem 5.1's beta, unscaled, a share of ``1 - delta`` is right.
 
     Not by runs of the benchmarks, of which nobody knows what a certificate is worth, but by
     searches of functions that are drawn from a Gaussian process (``calibration``). What the theorem
-    assumes is that hyper-parameters are known; those where they are fitted are told beside.
+    assumes is that hyper-parameters are known; those where they are fitted are told beside, and how
+    many paths there are: the others have no certificate after so many evaluations.
     """
 
-    share: float
     subject: str
     searches: Path = CALIBRATION
 
     def judge(self, runs: pd.DataFrame, subject: str) -> Verdict:
         if subject != self.subject:
-            return Verdict(NOT_RUN, f"`calibration` has the schedule of {self.subject}")
+            return Verdict(NOT_RUN, f"`calibration` has the theorem's constants, not {subject}'s")
         if not self.searches.is_file():
             return Verdict(NOT_RUN, "no searches by `calibration`")
-        cells = tabulate_cells(json.loads(self.searches.read_text())["blocks"])
+        content = json.loads(self.searches.read_text())
+        promised, cells = 1 - content["settings"]["delta"], tabulate_cells(content["blocks"])
         own = cells[(cells["level"] == THEOREM) & (cells["factor"] == 1)]
         found = coverage_by(own, ["model"]).set_index("model")
         words = [
-            f"{name} {int(row.right)} of {int(row.certificates)}"
-            f"{interval(row.low, row.high, '{:.3f}'.format)}"
+            f"hyper-parameters {name} {int(row.right)} of {int(row.certificates)}"
+            f"{interval(row.low, row.high, '{:.3f}'.format)} on {int(row.paths)} paths"
             for name, row in found.iterrows()
-            if row.certificates
+            if name in ("known", "fitted")
         ]
-        text = f"right certificates by `calibration`, hyper-parameters {', '.join(words)}"
+        text = f"right certificates by `calibration`: {'; '.join(words)}"
         known = found.loc["known"] if "known" in found.index else None
         if known is None or not known["certificates"]:
             return Verdict(INCONCLUSIVE, text)
-        if known["high"] < self.share:
+        if known["high"] < promised:
             return Verdict(CONTRADICTED, text)
-        return Verdict(REPRODUCED if known["low"] >= self.share else INCONCLUSIVE, text)
+        return Verdict(REPRODUCED if known["low"] >= promised else INCONCLUSIVE, text)

@@ -45,7 +45,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "a point within epsilon of the maximum is found with probability 1 - delta",
         "theorem 5.1",
-        Promised(0.9, PAPER_METHOD),
+        Promised(PAPER_METHOD),
     ),
     Claim(
         "the optimum outside the first box is found within one or two expansions (Beale)",

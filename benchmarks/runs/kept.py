@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from benchmarks.runs.pool import open_executor
+from benchmarks.runs.versions import fingerprint
 
 K = TypeVar("K", bound=Hashable)
 Result = dict[str, Any]
@@ -38,6 +39,18 @@ def read_kept(
             "another --output, or the same settings"
         )
     return {key_of(result): result for result in content[name]}
+
+
+def refuse_other_code(output: Path | None) -> None:
+    """End if the results that a file holds are of other sources than those that would go on."""
+    if output is None or not output.exists():
+        return
+    found = json.loads(output.read_text()).get("metadata", {}).get("code")
+    if found != fingerprint():
+        raise SystemExit(
+            f"expected {output} to be of these sources, {fingerprint()}; it is of {found}. Give "
+            "another --output, or take the sources of its commit"
+        )
 
 
 def map_keys(

@@ -22,6 +22,7 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
+from botorch.exceptions.errors import InputDataError
 from scipy.special import log_ndtr
 
 _HIGHEST = 1e3  # a level that no box reaches whose extents are numbers
@@ -55,11 +56,20 @@ def excursion_level(extents: Sequence[float], probability: float) -> float:
 
     Args:
         extents: Sides of the box times the standard deviations of the derivatives.
-        probability: With which the level is exceeded somewhere in the box, up to 1/2.
+        probability: With which the level is exceeded somewhere in the box, below 1/2.
 
     Returns:
         The level, in standard deviations.
+
+    Raises:
+        InputDataError: If an extent is no finite number, zero or above, or the probability is not
+            between 0 and 1/2.
     """
+    if not all(0 <= extent < math.inf for extent in extents) or not 0 < probability < 0.5:
+        raise InputDataError(
+            "Expected finite extents that are not negative, and a probability between 0 and 1/2; "
+            f"got {list(extents)} and {probability}."
+        )
     low, high = 0.0, _HIGHEST
     for _ in range(_PASSES):
         # Terms of high order rise before they fall: the highest crossing counts.

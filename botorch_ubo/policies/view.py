@@ -296,7 +296,7 @@ class ModelView:
     def _prior_variances(self) -> tuple[Tensor, Tensor] | None:
         """``S x d`` of partial derivatives in the kernel's space and ``S`` of values.
 
-        ``None`` if no kernel tells.
+        ``None`` if no kernel tells, or one that has no variance where it was asked.
         """
         scale = objective_scale(self.model, self.posterior_transform)
         if not self._kernels or scale is None:
@@ -315,7 +315,9 @@ class ModelView:
             for part in (slope, value)
         )
         weights = scale.square().unsqueeze(-1)
-        return (slope * weights).sum(dim=1), (value * weights).sum(dim=1).squeeze(-1)
+        slope, value = (slope * weights).sum(dim=1), (value * weights).sum(dim=1).squeeze(-1)
+        known = slope.isfinite().all() and value.isfinite().all() and (value > 0).all()
+        return (slope, value) if known else None
 
     @cached_property
     def neighborhood(self) -> Neighborhood:

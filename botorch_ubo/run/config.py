@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import botorch
 import gpytorch
@@ -17,7 +17,8 @@ from torch import Tensor
 
 from botorch_ubo.acquisition.search import SearchSettings
 from botorch_ubo.boxes import HardLimits, parse_hard_limits
-from botorch_ubo.controller import ExpandingBounds, Method
+from botorch_ubo.controller import ExpandingBounds, Method, get_method
+from botorch_ubo.controller.method import BetaName
 from botorch_ubo.policies.state import Settings
 from botorch_ubo.records import LimitsRecord
 from botorch_ubo.records.json_values import read_float, to_json
@@ -36,6 +37,8 @@ def describe(box: ExpandingBounds, num_initial: int, hard_limits: Tensor, goal: 
     settings = box.settings
     # Only if there is one, so that files of runs without names are as they were.
     named = {} if settings.space is None else {"space": settings.space.describe()}
+    schedule = _own_schedule(box.method)
+    own = {} if schedule is None else {"beta": schedule}
     config: Config = to_json(
         {
             "bounds": box.initial_bounds.tolist(),
@@ -49,6 +52,7 @@ def describe(box: ExpandingBounds, num_initial: int, hard_limits: Tensor, goal: 
             "seed": settings.seed,
             "search": describe_search(settings.search),
             **named,
+            **own,
         }
     )
     return config
@@ -67,7 +71,8 @@ def arguments_in(file: RunFile) -> dict[str, Any]:
         if "space" in config:
             bounds, limits = Space.from_description(config["space"]), None
         return {
-            **{name: config[name] for name in ("direction", "method", "num_initial", "seed")},
+            **{name: config[name] for name in ("direction", "num_initial", "seed")},
+            "method": _method_of(config, file.path),
             "bounds": bounds,
             "constraints": config.get("constraints", 0),
             "hard_limits": limits,
@@ -106,11 +111,11 @@ def check_same(events: Sequence[Event], given: Config, path: Path) -> None:
     known, changed = _config(events), _limits_now(events)
     if changed is not None:
         known = {**known, "hard_limits": list(map(list, zip(*changed, strict=True)))}
-    differing = [key for key in given if known.get(key) != given[key]]
+    differing = [key for key in {**known, **given} if known.get(key) != given.get(key)]
     if not differing and set(known) == set(given):
         return
     told = "; ".join(
-        f"{key} was {in_users_form(key, known.get(key))}, is {in_users_form(key, given[key])}"
+        f"{key} was {in_users_form(key, known.get(key))}, is {in_users_form(key, given.get(key))}"
         for key in differing
     )
     opened = f"UnboundedOptimizer.open({str(path)!r}, writable=True)"
@@ -147,6 +152,30 @@ def _in_users_form(key: str, value: Any) -> str:
     if key == "search":
         return f"SearchSettings({', '.join(f'{name}={it!r}' for name, it in value.items())})"
     return repr(value)
+
+
+def _own_schedule(method: Method) -> str | None:
+    """The schedule of beta, if it is not that of the method that is known by the name."""
+    with suppress(BotorchError):  # of a name that is not known, which is all there is to tell
+        if get_method(method.name).schedule != method.schedule:
+            return repr(method.schedule)
+    return None
+
+
+def _method_of(config: Config, path: Path) -> str | Method:
+    """The method of a run, with its own schedule of beta if that is one of the package's."""
+    if "beta" not in config:
+        return str(config["method"])
+    known = get_method(config["method"])
+    for name in get_args(BetaName):
+        method = replace(known, beta=name)
+        if repr(method.schedule) == config["beta"]:
+            return method
+    raise CheckpointError(
+        f"Expected a method that can be told by its name; {path} has {known.name!r} with "
+        f"beta={config['beta']}. Register such a method under a name of its own with "
+        "`register_method`, or pass it as `method=` together with the other arguments."
+    )
 
 
 def describe_search(search: SearchSettings) -> dict[str, Any]:

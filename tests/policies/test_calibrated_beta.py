@@ -7,9 +7,11 @@ from dataclasses import replace
 
 import pytest
 import torch
+from botorch.acquisition.objective import ScalarizedPosteriorTransform
 from botorch.exceptions.errors import InputDataError
 from botorch.models import SingleTaskGP
-from gpytorch.kernels import MaternKernel, RBFKernel, ScaleKernel
+from botorch.models.map_saas import EnsembleMapSaasSingleTaskGP
+from gpytorch.kernels import LinearKernel, MaternKernel, RBFKernel, ScaleKernel
 
 from botorch_ubo import CalibratedBeta, ExpandingBounds, TheoremBeta, get_method
 from botorch_ubo.policies.excursion import excursion_level
@@ -61,12 +63,39 @@ def test_a_rougher_kernel_has_a_higher_level() -> None:
     )
 
 
+def test_an_ensemble_has_the_steepest_of_its_members_each_in_its_own_unit() -> None:
+    X, Y = torch.rand(5, 2, dtype=torch.double), torch.randn(5, 1, dtype=torch.double)
+    model = EnsembleMapSaasSingleTaskGP(X, Y, num_taus=2).eval()
+    model.covar_module.base_kernel.lengthscale = tensor([[[1.0, 2.0]], [[4.0, 0.5]]])
+    model.covar_module.outputscale = tensor([3.0, 12.0])
+    found = ModelView(model, unit_box(2)).relative_slopes  # Matern 5/2
+    torch.testing.assert_close(found, math.sqrt(5 / 3) * tensor([1.0, 2.0]))
+
+
+def test_a_weighted_sum_has_its_own_slope_and_variance() -> None:
+    torch.manual_seed(0)
+    X, Y = torch.rand(5, 1, dtype=torch.double), torch.randn(5, 2, dtype=torch.double)
+    model = SingleTaskGP(X, Y, outcome_transform=None).eval()
+    model.covar_module.lengthscale = tensor([[[1.0]], [[0.5]]])
+    transform = ScalarizedPosteriorTransform(tensor([3.0, 2.0]))
+    found = ModelView(model, unit_box(1), posterior_transform=transform)
+    # (3 / 1)^2 + (2 / 0.5)^2 of the slope, 3^2 + 2^2 of the value.
+    assert found.relative_slopes.item() == pytest.approx(5 / math.sqrt(13))
+
+
+def test_a_kernel_without_variance_at_the_origin_has_a_level_all_the_same() -> None:
+    """Where slopes and variance do not tell, a side of the first box is a length-scale."""
+    found = view(2, ScaleKernel(LinearKernel()).double())
+    assert (found.relative_slopes.isfinite() & (found.relative_slopes > 0)).all()
+    assert CalibratedBeta(scale=1.0)(1, tensor([1.0, 1.0]), found) > 1.5
+
+
 @pytest.mark.parametrize(
-    "arguments", [{"delta": 0.0}, {"delta": 0.6}, {"delta": math.nan}, {"scale": 0.0},
+    "arguments", [{"delta": 0.0}, {"delta": 0.5}, {"delta": math.nan}, {"scale": 0.0},
                   {"scale": math.inf}, {"scale": math.nan}],
 )  # fmt: skip
 def test_what_is_refused(arguments: dict[str, float]) -> None:
-    with pytest.raises(InputDataError, match=r"Expected 0 < delta <= 0\.5 and a positive finite"):
+    with pytest.raises(InputDataError, match=r"Expected 0 < delta < 0\.5 and a positive finite"):
         CalibratedBeta(**arguments)
 
 
@@ -85,8 +114,9 @@ class TestByName:
         sides = box.context(model).box[1] - box.context(model).box[0]
         assert beta == CalibratedBeta()(1, sides, box.context(model).view)
         assert torch.isfinite(box.suggest(model)).all()
-        certificate = box.certificate or box.certify(model)
-        assert certificate is None or certificate.confidence is None
+
+    def test_no_probability_goes_with_it(self) -> None:
+        assert CalibratedBeta().confidence is None
 
     def test_another_name_is_refused_with_those_that_are_known(self) -> None:
         with pytest.raises(InputDataError, match=r"'theorem', 'scaled', 'calibrated'; got 'best'"):

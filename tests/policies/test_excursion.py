@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from botorch.exceptions.errors import InputDataError
 from scipy.special import ndtri
 from scipy.stats import norm
 
@@ -26,7 +27,7 @@ def test_two_dimensions_by_hand() -> None:
 
 
 @pytest.mark.parametrize("extents", [[5.0], [20.0, 3.0], [5.0] * 4, [0.3] * 6, [5.0] * 20])
-@pytest.mark.parametrize("probability", [0.01, 0.1, 0.5])
+@pytest.mark.parametrize("probability", [0.01, 0.1, 0.45])
 def test_above_the_level_exceedances_are_rarer(extents: list[float], probability: float) -> None:
     level = excursion_level(extents, probability)
     assert np.exp(log_exceedances(np.array([level]), extents)) == pytest.approx(
@@ -53,3 +54,12 @@ def test_boxes_of_any_size() -> None:
     """The logarithm of a volume can be far above that of the largest number."""
     assert 40 < excursion_level([1e4] * 100, 0.1) < 60
     assert 200 < excursion_level([1e100] * 100, 0.1) < 300
+
+
+@pytest.mark.parametrize(
+    ("extents", "probability"),
+    [([math.nan, 1.0], 0.1), ([math.inf], 0.1), ([-1.0], 0.1), ([1.0], 0.5), ([1.0], math.nan)],
+)
+def test_what_has_no_level_is_refused(extents: list[float], probability: float) -> None:
+    with pytest.raises(InputDataError, match="Expected finite extents"):
+        excursion_level(extents, probability)

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import botorch
 import pytest
 import torch
 
-from botorch_ubo import ExpandingBounds, SearchSettings
+from botorch_ubo import (
+    CalibratedBeta,
+    CheckpointError,
+    ConstantBeta,
+    ExpandingBounds,
+    SearchSettings,
+    UnboundedOptimizer,
+    get_method,
+)
 from botorch_ubo.run.config import (
     describe_epsilon,
     describe_limits,
@@ -67,3 +77,38 @@ def test_versions() -> None:
 )
 def test_the_users_form(key: str, value: Any, expected: str) -> None:
     assert in_users_form(key, value) == expected
+
+
+class TestASchedule:
+    """A run's file knows the schedule of beta, if it is not the method's usual one."""
+
+    @staticmethod
+    def begin(path: Path, beta: Any) -> UnboundedOptimizer:
+        method = replace(get_method("GPUCB-UBO"), beta=beta)
+        return UnboundedOptimizer([(0.0, 1.0)], method=method, checkpoint=path, seed=3)
+
+    def test_a_named_one_is_found_again(self, tmp_path: Path) -> None:
+        path = tmp_path / "run.db"
+        self.begin(path, "calibrated")
+        again = UnboundedOptimizer.open(path)
+        assert again.box.method.schedule == CalibratedBeta()
+        self.begin(path, "calibrated")
+        self.begin(path, CalibratedBeta())
+
+    def test_another_one_is_refused(self, tmp_path: Path) -> None:
+        path = tmp_path / "run.db"
+        self.begin(path, "calibrated")
+        with pytest.raises(CheckpointError, match=r"beta was 'CalibratedBeta\(.*\)', is None"):
+            UnboundedOptimizer([(0.0, 1.0)], method="GPUCB-UBO", checkpoint=path, seed=3)
+
+    def test_one_of_ones_own_is_asked_for(self, tmp_path: Path) -> None:
+        path = tmp_path / "run.db"
+        self.begin(path, ConstantBeta(2.0))
+        with pytest.raises(CheckpointError, match=r"beta=ConstantBeta\(value=2\.0\)\. Register"):
+            UnboundedOptimizer.open(path)
+        self.begin(path, ConstantBeta(2.0))
+
+    def test_the_usual_one_is_not_told(self, tmp_path: Path) -> None:
+        self.begin(tmp_path / "run.db", "scaled")
+        path = tmp_path / "run.db"
+        UnboundedOptimizer([(0.0, 1.0)], method="GPUCB-UBO", checkpoint=path, seed=3)

@@ -29,8 +29,10 @@ def check_batched(method: Method) -> Method:
     """The method, or a refusal that names those that will do."""
     if not can_be_batched(method):
         known = ", ".join(other.name for other in available_methods() if can_be_batched(other))
+        with_beta = f" with {method.schedule}" if type(method.strategy) is TheoremBox else ""
         raise UnsupportedError(
-            f"Expected a method that can run as a batch of tensors; {method.name!r} cannot. Use "
-            f"one of: {known}; or `UnboundedOptimizer`, one for each run."
+            f"Expected a method that can run as a batch of tensors; {method.name!r}{with_beta} "
+            f"cannot. Use one of: {known}, as they are known by these names; or "
+            "`UnboundedOptimizer`, one for each run."
         )
     return method

@@ -191,11 +191,12 @@ def test_a_probability_is_judged_by_searches_of_known_functions(
     blocks = [{"case": name, "block": 0, "cells": [cell, {**cell, "factor": 0.2, "right": 0}]}
               for name in ("d = 1, 5", "d = 1, 5, fitted")]  # fmt: skip
     some = runs(UBO, lambda p: -2)
-    assert judge(Promised(0.9, UBO, searches), some).word == NOT_RUN
-    searches.write_text(json.dumps({"blocks": blocks}))
-    found = judge(Promised(0.9, UBO, searches), some)
+    assert judge(Promised(UBO, searches), some).word == NOT_RUN
+    searches.write_text(json.dumps({"settings": {"delta": 0.1}, "blocks": blocks}))
+    found = judge(Promised(UBO, searches), some)
     assert found.word == word and f"known {right} of {given}" in found.measured
-    assert judge(Promised(0.9, "another", searches), some).word == NOT_RUN
+    assert "on 200 paths" in found.measured
+    assert judge(Promised("another", searches), some).word == NOT_RUN
 
 
 def test_the_section_has_every_claim_and_another_budget_does_not_count() -> None:

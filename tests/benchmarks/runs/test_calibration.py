@@ -108,6 +108,7 @@ def test_a_search_without_a_certificate_is_counted_and_not_covered() -> None:
     assert row["evaluations"] == 4.5
 
 
+@pytest.mark.slow
 def test_the_command_goes_on_where_it_stopped(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -129,5 +130,13 @@ def test_the_command_goes_on_where_it_stopped(
     assert output.with_suffix(".md").read_text() == text
     with pytest.raises(SystemExit, match="settings"):
         main([*words, "--epsilon", "0.5"])
+    for bad in (["--delta", "0.7"], ["--epsilon", "nan"], ["--epsilon", "-1"]):
+        with pytest.raises(SystemExit, match="between 0 and 1/2, and a positive"):
+            main([*words, *bad])
+    content = json.loads(output.read_text())
+    content["metadata"]["code"], content["blocks"] = "f00", content["blocks"][:1]
+    output.write_text(json.dumps(content))
+    with pytest.raises(SystemExit, match="it is of f00"):
+        main(words)
     with pytest.raises(SystemExit, match="at least one block"):
         main(["calibration", "--cases", OTHER, "--output", str(output), "--report-only"])
