@@ -8,12 +8,12 @@ version. When all steps are done the records are packed and the report is writte
   python -m benchmarks results --records DIR --jobs 2 --reference DIR --data-dir DIR
   python -m benchmarks results --records DIR --steps paper5 highdim
   python -m benchmarks results --check                      exit status 1 if anything differs
-  python -m benchmarks results --write                      report and README from the records
+  python -m benchmarks results --write                      all that --check compares
 
 --check makes report and tables from the committed records and compares them with what is
 committed: report.md and targets.md word by word, the figures by name, the results of the README
 and the table of the docs. summary.csv is not committed: it follows from the packed records.
---write puts the committed records' report and the README's results where they belong.
+--write puts all of these where they belong.
 """
 
 import argparse
@@ -42,7 +42,6 @@ COMMAND = (
 TARGETS = "targets.md"
 _TEXTS = ("report.md", TARGETS)
 _NOT_COMMITTED = "summary.csv"
-_BEGIN, _END = "<!-- results: made by `make results` -->", "<!-- end of results -->"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -55,11 +54,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--reference", type=Path, metavar="DIR", help="the authors' runs; without, no such step")
     add("--data-dir", type=Path, metavar="DIR", help="MNIST's files; without, no such step")
     add("--results", type=Path, default=RESULTS, metavar="DIR", help="default: benchmarks/results")
-    add("--page", type=Path, default=PAGE, metavar="FILE.md", help="with the table, for --check")
+    add("--page", type=Path, default=PAGE, metavar="FILE.md", help="with the table of the docs")
     add("--readme", type=Path, default=README, metavar="FILE.md", help="with the results")
     add("--list", action="store_true", help="only tell steps, runs and hours")
     add("--check", action="store_true", help="only compare with what is committed")
-    add("--write", action="store_true", help="only write report and README from the records")
+    add("--write", action="store_true", help="only write what --check compares")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -67,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.check:
         return check(arguments.results, arguments.page, arguments.readme)
     if arguments.write:
-        return write(arguments.results, arguments.readme)
+        return write(arguments.results, arguments.page, arguments.readme)
     steps = [step for step in STEPS if step.name in arguments.steps]
     left_out = [s for s in steps if s.needs is not None and getattr(arguments, s.needs) is None]
     for step in left_out:
@@ -86,22 +85,36 @@ def run(arguments: argparse.Namespace) -> int:
     table = read_table([arguments.records])
     count = write_packed(table, arguments.results / PACKED)
     print(f"{count} records in {arguments.results / PACKED}")
-    return write(arguments.results, arguments.readme)
+    return write(arguments.results, arguments.page, arguments.readme)
 
 
-def write(results: Path, readme: Path) -> int:
-    """Write the report of the packed records and the README's block; returns the exit status."""
-    made = build(results / PACKED, results)
-    text = readme.read_text(encoding="utf-8") if readme.is_file() else ""
-    head, begin, rest = text.partition(_BEGIN)
-    _, end, tail = rest.partition(_END)
-    if not begin or not end:
-        print(f"{readme.name} has no place for the results: {_BEGIN} ... {_END}")
-        return 1
-    readme.write_text(f"{head}{_BEGIN}\n\n{made.front}\n\n{_END}{tail}", encoding="utf-8")
-    print(f"{results / 'report.md'} and {readme.name} are written; the table of the docs is")
-    print(made.table)
-    return 0
+def write(results: Path, page: Path, readme: Path) -> int:
+    """Write the report of the packed records and what stands elsewhere; returns the exit status."""
+    made, status = build(results / PACKED, results), 0
+    for path, name in _places(page, readme):
+        known = path.read_text(encoding="utf-8") if path.is_file() else ""
+        begin, end = _marks(name)
+        head, begun, rest = known.partition(begin)
+        _, ended, tail = rest.partition(end)
+        if begun and ended:
+            text = f"{head}{begin}\n\n{getattr(made, name)}\n\n{end}{tail}"
+            path.write_text(text, encoding="utf-8")
+        else:
+            print(f"{path.name} has no place for the {name}: {begin} ... {end}")
+            status = 1
+    print(
+        f"{results / 'report.md'}, {results / TARGETS}, {readme.name} and {page.name} are written"
+    )
+    return status
+
+
+def _places(page: Path, readme: Path) -> tuple[tuple[Path, str], ...]:
+    """Pages, and the field of ``Made`` that stands there."""
+    return (readme, "front"), (page, "front"), (page, "table")
+
+
+def _marks(name: str) -> tuple[str, str]:
+    return f"<!-- {name}: made by `make results` -->", f"<!-- end of {name} -->"
 
 
 def _parse(step: Step, arguments: argparse.Namespace) -> argparse.Namespace:
@@ -186,16 +199,12 @@ def check(results: Path, page: Path, readme: Path) -> int:
             for name in _TEXTS
             if name not in wrong and not filecmp.cmp(made / name, results / name, shallow=False)
         ]
-    if not _has(page, elsewhere.table.split("\n\n")[0]):
-        wrong.append(f"the table in {page.name}")
-    if not _has(readme, elsewhere.front):
-        wrong.append(f"the results in {readme.name}")
+    for path, name in _places(page, readme):
+        text = path.read_text(encoding="utf-8") if path.is_file() else ""
+        if getattr(elsewhere, name) not in text:
+            wrong.append(f"the {name} in {path.name}")
     for name in wrong:
         print(f"differs: {name}")
     if wrong:
-        print("`python -m benchmarks results --write` makes them anew, and prints that table")
+        print("`python -m benchmarks results --write` makes them anew")
     return int(bool(wrong))
-
-
-def _has(page: Path, text: str) -> bool:
-    return page.is_file() and text in page.read_text(encoding="utf-8")

@@ -32,30 +32,35 @@ def arguments(tmp_path: Path) -> list[str]:
 
 @pytest.mark.usefixtures("threads")
 def test_run_pack_report_check(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    readme = tmp_path / "README.md"
-    readme.write_text(f"Words.\n\n{results._BEGIN}\n{results._END}\n\nMore words.\n")
+    readme, page = tmp_path / "README.md", tmp_path / "page.md"
+    empty = {
+        name: "Words.\n\n{}\n{}\n\nMore words.\n".format(*results._marks(name))
+        for name in ("front", "table")
+    }
+    readme.write_text(empty["front"])
     made = [*arguments(tmp_path), "--records", str(tmp_path / "records")]
-    assert main(made) == 0
+    assert main(made) == 1 and "page.md has no place for the table" in capsys.readouterr().out
     assert len(list(read_records(tmp_path / "records"))) == 2
-    assert main(made) == 0 and "nothing to do" in capsys.readouterr().out
-    # Report and README are what they should be, but the table stands on no page.
+    page.write_text(empty["front"] + empty["table"])
     assert main([*arguments(tmp_path), "--check"]) == 1
-    assert capsys.readouterr().out.startswith("differs: the table in page.md\n")
-    elsewhere = results.build(tmp_path / "results" / results.PACKED, tmp_path / "other")
-    (tmp_path / "page.md").write_text(f"Words.\n\n{elsewhere.table}\n\nWords.\n")
+    told = capsys.readouterr().out
+    assert told.startswith("differs: the front in page.md\ndiffers: the table in page.md\n")
+    assert main(made) == 0 and "nothing to do" in capsys.readouterr().out
     assert main([*arguments(tmp_path), "--check"]) == 0
-    text = readme.read_text()
-    assert text.startswith("Words.") and text.endswith("More words.\n") and elsewhere.front in text
-    readme.write_text(text.replace(elsewhere.front, "0.01"))
+    elsewhere = results.build(tmp_path / "results" / results.PACKED, tmp_path / "other")
+    for path, text in ((readme, elsewhere.front), (page, elsewhere.table)):
+        written = path.read_text()
+        assert written.startswith("Words.") and written.endswith("More words.\n")
+        assert text in written
+        path.write_text(written.replace(text, "0.01"))
     report = tmp_path / "results" / "report.md"
     report.write_text(report.read_text().replace("beale", "beale, or so"))
     assert main([*arguments(tmp_path), "--check"]) == 1
     said = capsys.readouterr().out
-    assert "differs: report.md" in said and "differs: the results in README.md" in said
-    assert main([*arguments(tmp_path), "--write"]) == 0 and readme.read_text() == text
+    wrong = ("report.md", "the table in page.md", "the front in README.md")
+    assert all(f"differs: {name}\n" in said for name in wrong)
+    assert main([*arguments(tmp_path), "--write"]) == 0
     assert main([*arguments(tmp_path), "--check"]) == 0
-    readme.write_text("Nothing.")
-    assert main([*arguments(tmp_path), "--write"]) == 1 and readme.read_text() == "Nothing."
 
 
 def test_records_of_other_sources_are_refused(tmp_path: Path) -> None:
