@@ -104,7 +104,8 @@ def write_far(study: Study, suite: str, directory: Path) -> str:
         ]
     farthest = rows[rows["distance"] == rows.groupby("function")["distance"].transform("max")]
     if draw_growth(farthest, shown, study.styles, directory / "far_boxes.png"):
-        parts += ["### Box growth at the largest distance", "![Growth of the box](far_boxes.png)"]
+        title, text = "### Box growth at the largest distance", "Means over dimensions and seeds."
+        parts += [title, text, "![Growth of the box](far_boxes.png)"]
     return "\n\n".join(parts)
 
 

@@ -50,7 +50,8 @@ DASHES = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (4, 1, 1, 1)))
 Styles = dict[str, dict[str, Any]]
 REGRET_FLOOR = 1e-12  # a log axis has no place for an optimum found exactly
 _DEEPEST = 1e-7  # of the largest value that is drawn: one run that is exact hides no other
-_FEW_DECADES = 1.5  # on an axis: powers of ten alone would leave it with one number or none
+# Of an axis with up to so many decades: powers of ten alone would leave it with a number or none.
+_STEPS = {1.3: (1.0, 2.0, 5.0), 2.6: (1.0, 3.0)}
 EVALUATIONS = "evaluations after the initial points"
 
 
@@ -166,13 +167,14 @@ def _limit_to_middles(ax: Axes) -> None:
 
 
 def _label_decades(ax: Axes) -> None:
-    """Powers of ten, or 1, 2 and 5 times those in plain numbers where there are few."""
+    """Powers of ten, or steps between them in plain numbers where there are few."""
     low, high = ax.get_ylim()
-    if math.log10(high / low) > _FEW_DECADES:
-        ax.yaxis.set_major_locator(LogLocator(numticks=5))
-    else:
-        ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    steps = [steps for most, steps in _STEPS.items() if math.log10(high / low) <= most]
+    if steps:
+        ax.yaxis.set_major_locator(LogLocator(subs=steps[0]))
         ax.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    else:
+        ax.yaxis.set_major_locator(LogLocator(numticks=5))
     ax.yaxis.set_minor_formatter(NullFormatter())
 
 
@@ -187,8 +189,7 @@ def draw_growth(rows: pd.DataFrame, methods: Sequence[str], styles: Styles, path
             # Runs that ended at their target leave gaps at the end.
             ax.plot(traces.columns + 1, traces.mean(), label=name, linewidth=1.5, **styles[name])
         ax.xaxis.set_major_locator(MaxNLocator(5, integer=True))
-    label = "log10(side / start side), mean over dimensions and seeds"
-    _finish_panels(figure, EVALUATIONS, label, path)
+    _finish_panels(figure, EVALUATIONS, "log10(side / start side), mean", path)
     return True
 
 

@@ -43,7 +43,8 @@ def write_suite(study: Study, suite: str, directory: Path) -> str:
     parts += write_ranks(study, suite, directory)
     name = f"{suite}_boxes.png"
     if draw_growth(rows, study.shown(suite), study.styles, directory / name):
-        parts += ["### Box growth", f"![Growth of the box]({name})"]
+        text = "Means over dimensions and seeds."
+        parts += ["### Box growth", text, f"![Growth of the box]({name})"]
     return "\n\n".join(parts)
 
 

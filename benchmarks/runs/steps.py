@@ -43,8 +43,8 @@ def _run(
 STEPS: tuple[Step, ...] = (
     _run("paper5", (*_PAPERS, *_NEWER, *_TOLD, *_TWO_LEFT, _PUBLISHED), "0-29"),
     _run("highdim", (*_PAPERS, *_NEWER, *_TOLD), "0-29"),
-    _run("families-judge", ("contest", "EI-Roaming"), "0-9"),
-    _run("plains-judge", ("contest", "EI-Roaming"), "0-9"),
+    _run("families-judge", ("contest", "EI-Roaming"), "0-4"),
+    _run("plains-judge", ("contest", "EI-Roaming"), "0-2"),
     _run("highdim-judge", ("EI-Turns", "TuRBO-1"), "0"),
     _run("far", ("EI-Turns", "HuBO-EI", "TuRBO-1", "CMA-ES", *_TOLD), "0-4"),
     _run("others", ("contest",), "0-4"),
