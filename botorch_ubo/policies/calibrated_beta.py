@@ -38,7 +38,7 @@ class CalibratedBeta(BetaSchedule):
     """
 
     delta: float = 0.1
-    scale: float = 1.0
+    scale: float = 0.7
 
     def __post_init__(self) -> None:
         """Validate."""

@@ -13,8 +13,10 @@ from benchmarks.report.calibration import (
     format_calibration,
     tabulate_cells,
 )
+from benchmarks.report.claim_figures import CALIBRATION
 from benchmarks.runs import calibration
 from benchmarks.runs.calibration import CASES, CHOICE, JUDGEMENT, Case, search_block
+from botorch_ubo import CalibratedBeta
 
 SETTINGS = {"delta": 0.1, "epsilon": 0.05}
 SURE, FITTED, OTHER = "d = 1, 5", "d = 1, 20, fitted", "d = 1, 20, Matern 5/2"
@@ -91,6 +93,13 @@ def test_the_cheapest_factor_is_chosen_on_one_half_and_judged_on_the_other() -> 
     assert "- Other kernels, another one fitted: no certificates." in text
     bad = [made(SURE, "calibrated", 2.0, 1, 1)]
     assert "None of the factors keeps 90%" in format_calibration(bad)
+
+
+def test_the_packages_level_is_what_the_committed_searches_chose() -> None:
+    blocks = json.loads(CALIBRATION.read_text())["blocks"]
+    assert {block["case"] for block in blocks} == set(CASES)
+    columns = ["case", "half", "model", "level", "factor"]
+    assert cheapest_factor(coverage_by(tabulate_cells(blocks), columns)) == CalibratedBeta().scale
 
 
 def test_a_larger_factor_that_fails_rules_smaller_ones_out() -> None:
