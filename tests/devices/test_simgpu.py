@@ -1,6 +1,7 @@
 """The pretend device objects where CUDA would; every method keeps to it."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from torch import Tensor
 from botorch_ubo import (
     UnboundedUpperConfidenceBound,
     available_methods,
+    get_method,
 )
 from botorch_ubo.methods import DEFAULT_METHOD
 from tests.support.conformance import Conformance
@@ -70,6 +72,16 @@ def test_every_method_keeps_dtype_and_device(name: str, dtype: torch.dtype) -> N
         method = name
 
     assert Suite.devices == available_devices() and len(Suite.devices) >= 2
+    Suite().test_dtype_and_device_are_kept(dtype)
+
+
+@needs_simgpu
+@pytest.mark.slow
+@pytest.mark.parametrize("dtype", [torch.float, torch.double])
+def test_the_measured_beta_keeps_dtype_and_device(dtype: torch.dtype) -> None:
+    class Suite(Conformance):
+        method = replace(get_method("GPUCB-UBO"), beta="calibrated")
+
     Suite().test_dtype_and_device_are_kept(dtype)
 
 
