@@ -54,6 +54,15 @@ def make_record(
     )
 
 
+def runs_ending_at(method: str, **ends: float) -> list[Record]:
+    """Two runs of each problem that end at a share of the initial regret."""
+    return [
+        make_record(problem, method, seed, (10, 20, 10 * end))
+        for problem, end in ends.items()
+        for seed in range(2)
+    ]
+
+
 def summarize_records(*records: Record) -> pd.DataFrame:
     """The measures of records, a row each."""
     return summarize(tabulate(records))

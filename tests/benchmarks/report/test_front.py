@@ -9,21 +9,12 @@ from benchmarks.report.front import write_front
 from benchmarks.report.study import Study
 from benchmarks.runs.records import Record
 from botorch_ubo.methods import DEFAULT_METHOD as DEFAULT
-from tests.support.made_records import make_record, summarize_records
+from tests.support.made_records import runs_ending_at, summarize_records
 
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(statistics, "RESAMPLES", 99)
-
-
-def made(method: str, **ends: float) -> list[Record]:
-    """Runs that end at a share of the initial regret of each problem."""
-    return [
-        make_record(problem, method, seed, (10, 20, 10 * end))
-        for problem, end in ends.items()
-        for seed in range(2)
-    ]
 
 
 def front(*groups: list[Record]) -> str:
@@ -33,9 +24,9 @@ def front(*groups: list[Record]) -> str:
 
 def test_ratios_by_kind_of_function() -> None:
     text = front(
-        made(DEFAULT, beale=0.1, fam_chirp1=0.4, plain_cone1=0.2),
-        made("same-told", beale=0.05, fam_chirp1=0.1, plain_cone1=0.2),
-        made("EI-Roaming", fam_chirp1=0.8),
+        runs_ending_at(DEFAULT, beale=0.1, fam_chirp1=0.4, plain_cone1=0.2),
+        runs_ending_at("same-told", beale=0.05, fam_chirp1=0.1, plain_cone1=0.2),
+        runs_ending_at("EI-Roaming", fam_chirp1=0.8),
     )
     assert "| itself, told the domain |" in text and "| the default of 0.1.0 |" in text
     rows = {line.split(" | ")[0]: line for line in text.splitlines()}
@@ -48,13 +39,15 @@ def test_ratios_by_kind_of_function() -> None:
 
 def test_ranks_on_real_models() -> None:
     text = front(
-        made(DEFAULT, beale=0.1, tune_ridge=0.1, tune_sgd=0.2),
-        made("same-told", beale=0.1, tune_ridge=0.05, tune_sgd=0.3),
-        made("CMA-ES", tune_ridge=0.9, tune_sgd=0.9),
+        runs_ending_at(DEFAULT, beale=0.1, tune_ridge=0.1, tune_sgd=0.2),
+        runs_ending_at("same-told", beale=0.1, tune_ridge=0.05, tune_sgd=0.3),
+        runs_ending_at("CMA-ES", tune_ridge=0.9, tune_sgd=0.9),
     )
     expected = f"* Mean ranks on 2 scikit-learn models from wrong boxes, 2 seeds: {DEFAULT} 1.50, "
     assert expected + "same-told 1.50, CMA-ES 3.00." in text
 
 
 def test_without_records_of_it() -> None:
-    assert front(made("CMA-ES", beale=0.1)) == "No records of what the front page is about."
+    assert (
+        front(runs_ending_at("CMA-ES", beale=0.1)) == "No records of what the front page is about."
+    )

@@ -7,7 +7,7 @@ from benchmarks.report import statistics
 from benchmarks.report.headline import FLOORS, group_of, log_ratios, write_headline
 from benchmarks.report.study import Study
 from benchmarks.runs.records import Record
-from tests.support.made_records import make_record, summarize_records
+from tests.support.made_records import runs_ending_at, summarize_records
 
 DEFAULT, TOLD, SPREAD = "EI-Turns", "same-told", "same-told-spread"
 UNSEEN = next(iter(families.HALVES[families.JUDGE]))
@@ -16,15 +16,6 @@ UNSEEN = next(iter(families.HALVES[families.JUDGE]))
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(statistics, "RESAMPLES", 99)
-
-
-def made(method: str, **ends: float) -> list[Record]:
-    """Runs that end at a share of the initial regret of each problem."""
-    return [
-        make_record(problem, method, seed, (10, 20, 10 * end))
-        for problem, end in ends.items()
-        for seed in range(2)
-    ]
 
 
 def study(*groups: list[Record]) -> Study:
@@ -37,9 +28,9 @@ def test_unseen_functions_stand_apart() -> None:
     assert group_of("paper") == group_of(families.LOOK) == "in sample"
     text = write_headline(
         study(
-            made(DEFAULT, beale=0.1, levy3=0.1, **{UNSEEN: 0.4}),
-            made(TOLD, beale=0.05, levy3=0.05, **{UNSEEN: 0.1}),
-            made(SPREAD, beale=0.1, levy3=0.1, **{UNSEEN: 0.1}),
+            runs_ending_at(DEFAULT, beale=0.1, levy3=0.1, **{UNSEEN: 0.4}),
+            runs_ending_at(TOLD, beale=0.05, levy3=0.05, **{UNSEEN: 0.1}),
+            runs_ending_at(SPREAD, beale=0.1, levy3=0.1, **{UNSEEN: 0.1}),
         )
     )
     paper = "| in sample: The paper's protocol | 2.00 [2.00, 2.00] (2 functions, 2 seeds) | 1.00"
@@ -51,7 +42,7 @@ def test_unseen_functions_stand_apart() -> None:
 
 
 def test_a_floor_hides_what_is_below_it() -> None:
-    found = study(made(DEFAULT, beale=1e-5), made(TOLD, beale=1e-3))
+    found = study(runs_ending_at(DEFAULT, beale=1e-5), runs_ending_at(TOLD, beale=1e-3))
     rows = found.rows("paper")
     logs = [float(log_ratios(rows, DEFAULT, TOLD, floor)[0].mean()) for floor in FLOORS]
     assert logs == pytest.approx([0, 0, -1, -2, -2])
@@ -60,4 +51,4 @@ def test_a_floor_hides_what_is_below_it() -> None:
 
 
 def test_without_references_nothing_is_said() -> None:
-    assert "nothing tells it" in write_headline(study(made(DEFAULT, beale=0.1)))
+    assert "nothing tells it" in write_headline(study(runs_ending_at(DEFAULT, beale=0.1)))
