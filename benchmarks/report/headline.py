@@ -92,10 +92,12 @@ def _by_suite(study: Study, rows: pd.DataFrame, references: list[str]) -> pd.Dat
         if len(parts) > 1:
             parts["all"] = own
         for name, part in parts.items():
-            cells[f"{group}: {name}"] = [
+            found = [
                 ratio_cell(log_ratios(part, study.default, reference), counted=True)
                 for reference in references
             ]
+            if set(found) != {MISSING}:
+                cells[f"{group}: {name}"] = found
     return pd.DataFrame.from_dict(cells, orient="index", columns=references)
 
 
