@@ -11,39 +11,23 @@ GP with training data.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
 import torch
 from botorch.acquisition.objective import PosteriorTransform
-from botorch.exceptions.errors import UnsupportedError
 from botorch.models.model import Model
 from botorch.models.transforms.outcome import Standardize
-from gpytorch.kernels import Kernel, ScaleKernel
 from torch import Tensor
 
 from botorch_ubo.acquisition.search import Neighborhood
-from botorch_ubo.models.gram import in_double
 from botorch_ubo.models.outcome_units import is_flat
 from botorch_ubo.models.own_units import in_own_units
 from botorch_ubo.models.quick import QuickGP, SelectedGP
 from botorch_ubo.models.sight import in_sight
-from botorch_ubo.models.space import (
-    box_to_model_space,
-    covers_kernel_space,
-    stretch,
-    to_model_space,
-)
-from botorch_ubo.models.structure import (
-    input_columns,
-    model_kernel,
-    objective_noise,
-    objective_scale,
-    spread,
-    sub_models,
-)
+from botorch_ubo.models.space import box_to_model_space, to_model_space
+from botorch_ubo.models.structure import objective_noise, spread, sub_models
 from botorch_ubo.models.training_data import (
     check_fitted,
     check_one_objective,
@@ -51,13 +35,9 @@ from botorch_ubo.models.training_data import (
     tensor_like,
     training_inputs,
 )
+from botorch_ubo.policies.prior import Prior
 from botorch_ubo.posterior import PosteriorSummary, summarize_posterior
-from botorch_ubo.posterior.kernel_reach import (
-    LOG_UNIT_CORRELATION,
-    kernel_reach,
-    kernel_variance,
-)
-from botorch_ubo.posterior.kernel_roughness import derivative_variance
+from botorch_ubo.posterior.kernel_reach import LOG_UNIT_CORRELATION
 
 _LOG_NEGLIGIBLE = math.log(1e-3)  # correlation below which a datum tells next to nothing
 
@@ -266,7 +246,7 @@ class ModelView:
         A side of the first box along dimensions in which the kernel does not decay, as between
         categories.
         """
-        return self._half_widths(LOG_UNIT_CORRELATION, torch.amin)
+        return self._prior.half_widths(LOG_UNIT_CORRELATION, torch.amin)
 
     @cached_property
     def slopes(self) -> Tensor:
@@ -275,10 +255,8 @@ class ModelView:
         Per unit of the model's space, the largest over the members of an ensemble.
         Where they do not follow from the kernel, one spread of the values per length-scale.
         """
-        variances = self._prior_variances
-        if variances is None:
-            return self.spread / self.lengthscales
-        return variances[0].amax(dim=0).sqrt() * self._kernels[0].longer
+        found = self._prior.slopes
+        return self.spread / self.lengthscales if found is None else found
 
     @cached_property
     def relative_slopes(self) -> Tensor:
@@ -286,43 +264,13 @@ class ModelView:
 
         Of an ensemble the largest over its members, each in its own unit.
         """
-        variances = self._prior_variances
-        if variances is None:
-            return 1 / self.lengthscales
-        slope, value = variances
-        return (slope / value.unsqueeze(-1)).amax(dim=0).sqrt() * self._kernels[0].longer
-
-    @cached_property
-    def _prior_variances(self) -> tuple[Tensor, Tensor] | None:
-        """``S x d`` of partial derivatives in the kernel's space and ``S`` of values.
-
-        ``None`` if no kernel tells, or one that has no variance where it was asked.
-        """
-        scale = objective_scale(self.model, self.posterior_transform)
-        if not self._kernels or scale is None:
-            return None
-        own = self._kernels[0]
-        kernel, d = own.kernel, own.num_columns
-        try:
-            with torch.no_grad():
-                slope = derivative_variance(kernel, self.X, d)  # batch_shape x d
-        except UnsupportedError:  # a kernel without a decay, by which its slope would be estimated
-            return None
-        value = own.log_variance.exp().unsqueeze(-1)
-        shape = scale.shape
-        slope, value = (
-            part.reshape(*shape, -1) if kernel.batch_shape else part.expand(*shape, -1)
-            for part in (slope, value)
-        )
-        weights = scale.square().unsqueeze(-1)
-        slope, value = (slope * weights).sum(dim=1), (value * weights).sum(dim=1).squeeze(-1)
-        known = slope.isfinite().all() and value.isfinite().all() and (value > 0).all()
-        return (slope, value) if known else None
+        found = self._prior.relative_slopes
+        return 1 / self.lengthscales if found is None else found
 
     @cached_property
     def neighborhood(self) -> Neighborhood:
         """The data, their length-scales and reach, to place the starts of a search by."""
-        reach = self._half_widths(_LOG_NEGLIGIBLE, torch.amax)
+        reach = self._prior.half_widths(_LOG_NEGLIGIBLE, torch.amax)
         return Neighborhood(self.model, self.X, self.lengthscales, reach, self.categories)
 
     @cached_property
@@ -335,72 +283,8 @@ class ModelView:
         return self.summary
 
     @cached_property
-    def _squared_exponential(self) -> Tensor | None:
-        """``d``-dim length-scales of a model with that kernel, all in the model's space."""
-        model = self.model
-        if type(model) not in (QuickGP, SelectedGP) or not model.has_shortcut():
-            return None
-        if not covers_kernel_space(model):
-            return None
-        kernel = model.covar_module
-        base = kernel.base_kernel if isinstance(kernel, ScaleKernel) else kernel
-        return base.lengthscale.detach().to(self.X).flatten().expand(self.X.shape[-1])
-
-    @cached_property
-    def _kernels(self) -> tuple[_Kernel, ...]:
-        """The kernels of the model's outcomes that are known, each with its own units."""
-        found = []
-        for part in sub_models(self.model):
-            kernel = model_kernel(in_double(part))
-            longer = stretch(self.model, self.initial_bounds.to(self.X), part)
-            if kernel is None or longer is None:
-                continue
-            inputs = getattr(part, "train_inputs", None)
-            d = self.X.shape[-1] if inputs is None else inputs[0].shape[-1]
-            with torch.no_grad():
-                variance = kernel_variance(kernel, self.X, d)
-            found.append(_Kernel(kernel, variance.log(), longer, d, input_columns(part, d)))
-        return tuple(found)
-
-    def _half_widths(
-        self, log_correlation: float, over_members: Callable[[Tensor, int], Tensor]
-    ) -> Tensor:
-        """``d``-dim distances in the model's space at which the correlation falls to a level."""
-        lengthscales = self._squared_exponential
-        if lengthscales is not None:
-            return lengthscales * math.sqrt(-2 * log_correlation)
-        box = self.first_box
-        # As if a side were the length-scale, where the kernel tells none.
-        without = math.sqrt(-2 * log_correlation) * (box[1] - box[0])
-        found = [
-            torch.where(half.isfinite() & (half > 0), half, without)
-            for kernel in self._kernels
-            if (half := kernel.half_widths(log_correlation, over_members)) is not None
-        ]
-        return over_members(torch.stack(found), 0) if found else without
-
-
-@dataclass(frozen=True)
-class _Kernel:
-    """A kernel in its own space, which may be longer than the model's and have more columns."""
-
-    kernel: Kernel
-    log_variance: Tensor
-    longer: Tensor
-    """``d``-dim: lengths in its space per one in the model's."""
-    num_columns: int
-    columns: Tensor
-    """Those of its columns that are inputs, not tasks."""
-
-    def half_widths(
-        self, log_correlation: float, over_members: Callable[[Tensor, int], Tensor]
-    ) -> Tensor | None:
-        """``d``-dim distances in the model's space; ``None`` if it was not seen to decay."""
-        level = self.log_variance + log_correlation
-        try:
-            with torch.no_grad():
-                reach = kernel_reach(self.kernel, level, self.num_columns)
-        except UnsupportedError:  # probing found no decay to go by
-            return None
-        reach = over_members(reach.reshape(-1, self.num_columns), 0)
-        return reach[self.columns.to(reach.device)] / self.longer
+    def _prior(self) -> Prior:
+        """What the kernels tell of lengths and slopes."""
+        return Prior(
+            self.model, self.posterior_transform, self.X, self.first_box, self.initial_bounds
+        )

@@ -121,3 +121,10 @@ class TestByName:
     def test_another_name_is_refused_with_those_that_are_known(self) -> None:
         with pytest.raises(InputDataError, match=r"'theorem', 'scaled', 'calibrated'; got 'best'"):
             replace(get_method("GPUCB-UBO"), beta="best")
+
+
+def test_slopes_of_a_kernel_without_variance_at_the_origin_are_the_kernels() -> None:
+    """Only what is relative to that variance needs another length."""
+    kernel = ScaleKernel(LinearKernel()).double()
+    found = view(2, kernel)
+    assert torch.equal(found.slopes, torch.zeros_like(found.slopes))
